@@ -1,0 +1,68 @@
+// Three kinds of test: `unit` in plain Node, `runtime` inside workerd with real bindings, `contract` from outside over HTTP.
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
+import { defineConfig } from 'vitest/config'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    migrations: Awaited<ReturnType<typeof readD1Migrations>>
+  }
+}
+
+// Fixed and public: they open nothing but a test. 32 bytes each, as src/env.ts demands.
+const testBindings = {
+  PUBLIC_URL: 'https://toolgate.test',
+  ADMIN_TOKEN: 'a'.repeat(64),
+  TOOLGATE_SECRET: 'b'.repeat(64),
+  MAIL_FROM: 'gate@toolgate.test',
+}
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/support/summary-reporter.ts'],
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.{ts,tsx}'],
+          exclude: ['test/runtime/**', 'test/contract/**'],
+          // These files share nothing but modules, so one module graph serves them all.
+          isolate: false,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: {
+              bindings: testBindings,
+              queueConsumers: {
+                toolgate: { maxBatchTimeout: 0, maxRetries: 2, retryDelay: 0, deadLetterQueue: 'toolgate-dead' },
+                'toolgate-dead': { maxBatchTimeout: 0 },
+              },
+            },
+          }),
+        ],
+        test: {
+          name: 'runtime',
+          include: ['test/runtime/**/*.test.{ts,tsx}'],
+          setupFiles: ['./test/runtime/apply-migrations.ts'],
+          provide: { migrations: await readD1Migrations('./migrations') },
+          testTimeout: 20_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'contract',
+          include: ['test/contract/**/*.test.{ts,tsx}'],
+          // Each file starts a whole Worker: two at a time would only fight over the cores and make timings lie.
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+})
