@@ -1,0 +1,47 @@
+/** How columns become domain values. Rows are parsed where they leave the database; behind it nothing asks again. */
+import * as z from 'zod';
+import type { JsonObject } from '../json.ts';
+
+/** An integer column; in SQLite an integer may come back only as a number. */
+export const integer = z.int();
+
+/** A column of 0 and 1. */
+export const flag = z
+  .union([z.literal(0), z.literal(1)])
+  .transform((value) => value === 1);
+
+/** A column holding JSON text of a known shape. The schema's CHECK has proved that it is JSON. */
+export const jsonText = <Shape extends z.ZodType>(shape: Shape) =>
+  z
+    .string()
+    .transform((text): unknown => JSON.parse(text))
+    .pipe(shape);
+
+/** Any JSON object. */
+export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+
+/** What a page of a list is: its rows, and where the next begins; null at the end. */
+export type Page<Row> = { rows: Row[]; next_cursor: string | null };
+
+/** A cursor that no list has handed out. */
+export class InvalidCursor extends Error {
+  override name = 'InvalidCursor';
+}
+
+/**
+ * Makes a page of up to `limit` rows out of the `limit + 1` that were asked for: the one beyond says that there is a next.
+ * A cursor is the last row's place in the order, so rows that are added meanwhile neither shift nor repeat any.
+ */
+export function pageOf<Row>(rows: Row[], limit: number, placeOf: (row: Row) => (string | number)[]): Page<Row> {
+  const kept = rows.slice(0, limit);
+  const last = kept.at(-1);
+  return { rows: kept, next_cursor: rows.length > limit && last !== undefined ? JSON.stringify(placeOf(last)) : null };
+}
+
+/** Reads a cursor of {@link pageOf}; null begins at the start. Throws `InvalidCursor`. */
+export function placeIn<Place extends z.ZodType>(cursor: string | null, place: Place): z.output<Place> | null {
+  if (cursor === null) return null;
+  const read = jsonText(place).safeParse(cursor);
+  if (!read.success) throw new InvalidCursor('this cursor was not handed out by this list');
+  return read.data;
+}
