@@ -1,0 +1,27 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** Test material of others, never part of this repository: `CORPORA_DIR`, or a folder beside the checkout. */
+const root = path.resolve(process.env['CORPORA_DIR'] ?? '../shared/corpora');
+
+export interface Corpus {
+  /** The names in the folder, sorted. */
+  readonly names: readonly string[];
+  /** A file as UTF-8 text; what is no UTF-8 reads as U+FFFD. */
+  readonly text: (name: string) => string;
+}
+
+/** Describes what holds for one folder of it; where that is missing, one skipped test says so. */
+export function describeCorpus(folder: string, body: (corpus: Corpus) => void): void {
+  const directory = path.join(root, folder);
+  const missing = !existsSync(directory);
+  describe.skipIf(missing)(`corpus ${folder}`, () => {
+    it('is a folder of CORPORA_DIR', () => expect(missing).toBe(false));
+    if (missing) return;
+    body({
+      names: readdirSync(directory).toSorted(),
+      text: (name) => readFileSync(path.join(directory, name), 'utf8'),
+    });
+  });
+}
