@@ -64,11 +64,7 @@ const LIST = `
  * All attempts in the order of their keys, which is that of their storage: complete for every row that was there when the
  * first page was read. Throws `InvalidCursor`.
  */
-export async function listAttempts(
-  sql: LedgerSql,
-  cursor: string | null,
-  limit: number,
-): Promise<Page<ListedAttempt>> {
+export async function listAttempts(sql: LedgerSql, cursor: string | null, limit: number): Promise<Page<ListedAttempt>> {
   const [after = null] = placeIn(cursor, z.tuple([z.string()])) ?? [];
   const rows = (await sql.all(LIST, after, limit + 1)).map((row) => listedRow.parse(row));
   const page = pageOf(rows, limit, ({ effect_key }) => [effect_key]);

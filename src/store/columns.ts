@@ -6,15 +6,20 @@ import type { JsonObject } from '../json.ts';
 export const integer = z.int();
 
 /** A column of 0 and 1. */
-export const flag = z
-  .union([z.literal(0), z.literal(1)])
-  .transform((value) => value === 1);
+export const flag = z.union([z.literal(0), z.literal(1)]).transform((value) => value === 1);
 
-/** A column holding JSON text of a known shape. The schema's CHECK has proved that it is JSON. */
+/** A column holding JSON text of a known shape. */
 export const jsonText = <Shape extends z.ZodType>(shape: Shape) =>
   z
     .string()
-    .transform((text): unknown => JSON.parse(text))
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.addIssue('not JSON');
+        return z.NEVER;
+      }
+    })
     .pipe(shape);
 
 /** Any JSON object. */
@@ -35,13 +40,16 @@ export class InvalidCursor extends Error {
 export function pageOf<Row>(rows: Row[], limit: number, placeOf: (row: Row) => (string | number)[]): Page<Row> {
   const kept = rows.slice(0, limit);
   const last = kept.at(-1);
-  return { rows: kept, next_cursor: rows.length > limit && last !== undefined ? JSON.stringify(placeOf(last)) : null };
+  return { rows: kept, next_cursor: rows.length > limit && last !== undefined ? cursorAt(placeOf(last)) : null };
 }
+
+/** Base64url, so that it passes a URL and a shell unquoted. */
+const cursorAt = (place: (string | number)[]): string => Buffer.from(JSON.stringify(place)).toString('base64url');
 
 /** Reads a cursor of {@link pageOf}; null begins at the start. Throws `InvalidCursor`. */
 export function placeIn<Place extends z.ZodType>(cursor: string | null, place: Place): z.output<Place> | null {
   if (cursor === null) return null;
-  const read = jsonText(place).safeParse(cursor);
+  const read = jsonText(place).safeParse(Buffer.from(cursor, 'base64url').toString());
   if (!read.success) throw new InvalidCursor('this cursor was not handed out by this list');
   return read.data;
 }

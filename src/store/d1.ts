@@ -18,7 +18,7 @@ const TRANSIENT = [
 const LASTING = [
   'overloaded',
   'exceeded its CPU time limit',
-  "isolate exceeded its memory limit",
+  'isolate exceeded its memory limit',
   'storage operation exceeded timeout',
   'Exceeded maximum DB size',
   "exceeded D1's maximum account storage limit",

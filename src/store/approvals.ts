@@ -1,0 +1,116 @@
+/** Approvals as the session objects last reported them: what operators query, and what pages say of the same subject. */
+import * as z from 'zod';
+import type { LedgerSql } from '../ports.ts';
+import type { OtherApproval } from '../session/rpc.ts';
+import { integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+
+/** One approver's mail: when it left (ms since the epoch), or that it never will. */
+export type DeliveryEntry = { approver: number; email: string; sent_at: number | null; undeliverable: boolean };
+
+/** One row of `approvals`. The higher `version` wins. Times in ms since the epoch. */
+export type ApprovalRow = {
+  approval_id: string;
+  version: number;
+  uid: string;
+  caller_id: string;
+  session_id: string;
+  tool: string;
+  subject: string | null;
+  amount_cents: number | null;
+  currency: string | null;
+  status: string;
+  code: string | null;
+  opened_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  actor: string | null;
+  delivery: DeliveryEntry[];
+};
+
+const approvalRow: z.ZodType<ApprovalRow> = z.object({
+  approval_id: z.string(),
+  version: integer,
+  uid: z.string(),
+  caller_id: z.string(),
+  session_id: z.string(),
+  tool: z.string(),
+  subject: z.string().nullable(),
+  amount_cents: integer.nullable(),
+  currency: z.string().nullable(),
+  status: z.string(),
+  code: z.string().nullable(),
+  opened_at: integer,
+  expires_at: integer,
+  decided_at: integer.nullable(),
+  actor: z.string().nullable(),
+  delivery: jsonText(
+    z.array(
+      z.object({
+        approver: z.int(),
+        email: z.string(),
+        sent_at: z.int().nullable(),
+        undeliverable: z.boolean(),
+      }),
+    ),
+  ),
+});
+
+const COLUMNS = `approval_id, version, uid, caller_id, session_id, tool, subject, amount_cents, currency, status, code,
+  opened_at, expires_at, decided_at, actor, delivery`;
+
+const LIST = `
+  SELECT ${COLUMNS} FROM approvals
+  WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR caller_id = ?2)
+    AND (?3 IS NULL OR (opened_at, approval_id) < (?3, ?4))
+  ORDER BY opened_at DESC, approval_id DESC LIMIT ?5`;
+
+/** What narrows the list; null does not. */
+export type ApprovalFilters = { status: string | null; caller_id: string | null };
+
+/** Approvals, newest first. Throws `InvalidCursor`. */
+export async function listApprovals(
+  sql: LedgerSql,
+  { status, caller_id }: ApprovalFilters,
+  cursor: string | null,
+  limit: number,
+): Promise<Page<ApprovalRow>> {
+  const [openedAt = null, id = null] = placeIn(cursor, z.tuple([integer, z.string()])) ?? [];
+  const rows = await sql.all(LIST, status, caller_id, openedAt, id, limit + 1);
+  return pageOf(
+    rows.map((row) => approvalRow.parse(row)),
+    limit,
+    ({ opened_at, approval_id }) => [opened_at, approval_id],
+  );
+}
+
+/** One approval, or null where none of this id has been reported. */
+export async function findApproval(sql: LedgerSql, approvalId: string): Promise<ApprovalRow | null> {
+  const [row] = await sql.all(`SELECT ${COLUMNS} FROM approvals WHERE approval_id = ?1`, approvalId);
+  return row === undefined ? null : approvalRow.parse(row);
+}
+
+const otherRow: z.ZodType<OtherApproval> = z.object({
+  id: z.string(),
+  status: z.string(),
+  amount_cents: integer.nullable(),
+  currency: z.string().nullable(),
+  opened_at: integer,
+});
+
+/** Enough for a page that a person reads; an order with more is a case for the operator's list. */
+const OTHERS_SHOWN = 20;
+
+const OTHERS = `
+  SELECT approval_id AS id, status, amount_cents, currency, opened_at FROM approvals
+  WHERE subject = ?1 AND opened_at >= ?3 AND approval_id <> ?2
+  ORDER BY opened_at DESC, approval_id DESC LIMIT ${OTHERS_SHOWN}`;
+
+/** The other approvals of a subject from any session since `since` (ms since the epoch), newest first. */
+export async function otherApprovals(
+  sql: LedgerSql,
+  subject: string,
+  exceptId: string,
+  since: number,
+): Promise<OtherApproval[]> {
+  return (await sql.all(OTHERS, subject, exceptId, since)).map((row) => otherRow.parse(row));
+}

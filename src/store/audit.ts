@@ -1,0 +1,131 @@
+/** The audit in D1: how rows of the session objects arrive there and how operators read them. */
+import * as z from 'zod';
+import type { LedgerSql, SqlRow, Statement } from '../ports.ts';
+import type { ApprovalRow } from './approvals.ts';
+import type { AuditRow } from './audit-row.ts';
+import { flag, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+
+const COLUMNS = `uid, seq, kind, at, caller_id, session_id, step, call_id, tool, arguments, salt, args_hash, key, attempt,
+  ok, code, fields, replayed, approval_id, actor, duration_ms, request_id, contract, hash, withheld`;
+
+/** One parameter and one trip for any number of rows. A row that is there already stays as it is. */
+const INSERT_ROWS = `
+  INSERT INTO audit (${COLUMNS})
+  SELECT value ->> 'uid', value ->> 'seq', value ->> 'kind', value ->> 'at', value ->> 'caller_id', value ->> 'session_id',
+    value ->> 'step', value ->> 'call_id', value ->> 'tool', value ->> 'arguments', value ->> 'salt', value ->> 'args_hash',
+    value ->> 'key', value ->> 'attempt', value ->> 'ok', value ->> 'code', value ->> 'fields', value ->> 'replayed',
+    value ->> 'approval_id', value ->> 'actor', value ->> 'duration_ms', value ->> 'request_id', value ->> 'contract',
+    value ->> 'hash', value ->> 'withheld'
+  FROM json_each(?1) WHERE true
+  ON CONFLICT DO NOTHING`;
+
+/** Reports may arrive twice or late: the higher version wins. What an approval is about never changes. */
+const UPSERT_APPROVALS = `
+  INSERT INTO approvals (approval_id, version, uid, caller_id, session_id, tool, subject, amount_cents, currency, status,
+    code, opened_at, expires_at, decided_at, actor, delivery)
+  SELECT value ->> 'approval_id', value ->> 'version', value ->> 'uid', value ->> 'caller_id', value ->> 'session_id',
+    value ->> 'tool', value ->> 'subject', value ->> 'amount_cents', value ->> 'currency', value ->> 'status',
+    value ->> 'code', value ->> 'opened_at', value ->> 'expires_at', value ->> 'decided_at', value ->> 'actor',
+    value ->> 'delivery'
+  FROM json_each(?1) WHERE true
+  ON CONFLICT DO UPDATE SET version = excluded.version, status = excluded.status, code = excluded.code,
+    decided_at = excluded.decided_at, actor = excluded.actor, delivery = excluded.delivery
+  WHERE excluded.version > approvals.version`;
+
+const UPDATE_SESSION = `
+  UPDATE sessions SET open_records = ?2, ended_at = ?3, expires_at = max(expires_at, ?4)
+  WHERE uid = ?1 AND (open_records IS NOT ?2 OR ended_at IS NOT ?3 OR expires_at < ?4)`;
+
+/** What a session object reports of itself and its log. Times in ms since the epoch. */
+export type Report = {
+  uid: string;
+  rows: readonly AuditRow[];
+  approvals: readonly ApprovalRow[];
+  session: { open_records: number; ended_at: number | null; expires_at: number } | null;
+};
+
+/**
+ * Takes a report in one transaction. Safe to repeat: each row has one place. Answers the hash that is stored for the last
+ * row, read back, because only that proves that these rows arrived and no others stand in their places; null without rows.
+ */
+export async function deliver(sql: LedgerSql, { uid, rows, approvals, session }: Report): Promise<string | null> {
+  const last = rows.at(-1);
+  const statements: Statement[] = [];
+  if (last !== undefined) statements.push({ sql: INSERT_ROWS, params: [JSON.stringify(rows.map(toColumns))] });
+  if (approvals.length > 0) statements.push({ sql: UPSERT_APPROVALS, params: [JSON.stringify(approvals)] });
+  if (session !== null) {
+    const { open_records, ended_at, expires_at } = session;
+    statements.push({ sql: UPDATE_SESSION, params: [uid, open_records, ended_at, expires_at] });
+  }
+  if (last !== undefined) {
+    const sql = 'SELECT hash FROM audit WHERE uid = ?1 AND seq = ?2';
+    statements.push({ sql, params: [last.uid, last.seq] });
+  }
+  if (statements.length === 0) return null;
+  const read = (await sql.batch(statements)).at(-1)?.[0];
+  return last === undefined ? null : z.object({ hash: z.string() }).parse(read).hash;
+}
+
+const toColumns = (row: AuditRow): object => ({ ...row, at: Date.parse(row.at) });
+
+const auditRow = z.object({
+  uid: z.string(),
+  seq: integer,
+  kind: z.enum(['call', 'decision', 'event']),
+  at: integer.transform((at) => new Date(at).toISOString()),
+  caller_id: z.string(),
+  session_id: z.string(),
+  step: integer.nullable(),
+  call_id: z.string().nullable(),
+  tool: z.string().nullable(),
+  arguments: z.string().nullable(),
+  salt: z.string().nullable(),
+  args_hash: z.string().nullable(),
+  key: z.string().nullable(),
+  attempt: integer.nullable(),
+  ok: flag,
+  code: z.string(),
+  fields: jsonText(z.array(z.string())).nullable(),
+  replayed: flag,
+  approval_id: z.string().nullable(),
+  actor: z.string(),
+  duration_ms: integer,
+  request_id: z.string().nullable(),
+  contract: z.string().nullable(),
+  hash: z.string(),
+  withheld: flag,
+}) satisfies z.ZodType<AuditRow>;
+
+/** What narrows the list; null does not. `from` is inclusive, `to` is not; both in ms since the epoch. */
+export type AuditFilters = {
+  session_id: string | null;
+  caller_id: string | null;
+  tool: string | null;
+  code: string | null;
+  from: number | null;
+  to: number | null;
+};
+
+/** `uid <= ?1` bounds the range of the key that is read; a bare OR of both halves would read the table from its start. */
+const LIST = `
+  SELECT ${COLUMNS} FROM audit
+  WHERE (?1 IS NULL OR (uid <= ?1 AND (uid < ?1 OR seq > ?2)))
+    AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR caller_id = ?4)
+    AND (?5 IS NULL OR tool = ?5) AND (?6 IS NULL OR code = ?6)
+    AND (?7 IS NULL OR at >= ?7) AND (?8 IS NULL OR at < ?8)
+  ORDER BY uid DESC, seq LIMIT ?9`;
+
+/** Rows of the audit: the newest session first (a uid begins with its opening time), its rows by `seq`. Throws `InvalidCursor`. */
+export async function listAudit(
+  sql: LedgerSql,
+  filters: AuditFilters,
+  cursor: string | null,
+  limit: number,
+): Promise<Page<AuditRow>> {
+  const [uid = null, seq = null] = placeIn(cursor, z.tuple([z.string(), integer])) ?? [];
+  const { session_id, caller_id, tool, code, from, to } = filters;
+  const rows = await sql.all(LIST, uid, seq, session_id, caller_id, tool, code, from, to, limit + 1);
+  return pageOf(rows.map(toAuditRow), limit, (row) => [row.uid, row.seq]);
+}
+
+const toAuditRow = (row: SqlRow): AuditRow => auditRow.parse(row);

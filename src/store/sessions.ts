@@ -1,0 +1,109 @@
+/** The list of sessions: which exist, and which must hear of their caller's changes. The objects are the authority. */
+import * as z from 'zod';
+import type { LedgerSql, Statement } from '../ports.ts';
+import type { CallerChange } from '../session/rpc.ts';
+import { CHANGE_COLUMNS, toCallerChange } from './callers.ts';
+import { pageOf, placeIn, type Page } from './columns.ts';
+
+/** What it takes to find a session's object, and the session within it. */
+export type SessionPlace = { uid: string; caller_id: string; session_id: string };
+
+/** Times in ms since the epoch. */
+export type NewSession = SessionPlace & { opened_at: number; expires_at: number };
+
+const placeRow: z.ZodType<SessionPlace> = z.object({
+  uid: z.string(),
+  caller_id: z.string(),
+  session_id: z.string(),
+});
+
+const INSERT_SESSION = `
+  INSERT INTO sessions (uid, caller_id, session_id, opened_at, expires_at)
+  SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM callers WHERE caller_id = ?2 AND revoked_at IS NULL)
+  ON CONFLICT DO NOTHING`;
+
+const readLiveCaller = (callerId: string): Statement => ({
+  sql: `SELECT ${CHANGE_COLUMNS} FROM callers WHERE caller_id = ?1 AND revoked_at IS NULL`,
+  params: [callerId],
+});
+
+/**
+ * Enters a session, only while its caller is live, and takes the caller's policy in the same transaction: a change comes
+ * either before this read or after the row that names this session among those to be told. Null: the caller is not live.
+ */
+export async function openSession(sql: LedgerSql, session: NewSession): Promise<CallerChange | null> {
+  const { uid, caller_id, session_id, opened_at, expires_at } = session;
+  const results = await sql.batch([
+    { sql: INSERT_SESSION, params: [uid, caller_id, session_id, opened_at, expires_at] },
+    readLiveCaller(caller_id),
+  ]);
+  return toCallerChange(results.at(-1)?.[0]);
+}
+
+const EXTEND_SESSION = `
+  UPDATE sessions SET expires_at = ?2
+  WHERE uid = ?1 AND expires_at < ?2
+    AND EXISTS (SELECT 1 FROM callers WHERE callers.caller_id = sessions.caller_id AND revoked_at IS NULL)`;
+
+const CALLER_OF_SESSION = `
+  SELECT ${CHANGE_COLUMNS} FROM sessions JOIN callers USING (caller_id) WHERE uid = ?1 AND revoked_at IS NULL`;
+
+/**
+ * Notes that a session's newest token is good until `expiresAt` (ms since the epoch; an earlier one changes nothing) and
+ * takes the caller's policy again. Null: the caller is not live, and no token may be given.
+ */
+export async function extendSession(sql: LedgerSql, uid: string, expiresAt: number): Promise<CallerChange | null> {
+  const results = await sql.batch([
+    { sql: EXTEND_SESSION, params: [uid, expiresAt] },
+    { sql: CALLER_OF_SESSION, params: [uid] },
+  ]);
+  return toCallerChange(results.at(-1)?.[0]);
+}
+
+/** A record opened with a session's last token shows here only after its row has travelled, within seconds. */
+const TRAVEL_MS = 60_000;
+
+const OPEN = '((ended_at IS NULL AND expires_at > ?1) OR open_records > 0)';
+
+const OPEN_OF_CALLER = `
+  SELECT uid, caller_id, session_id FROM sessions
+  WHERE ${OPEN} AND caller_id = ?2 AND (?3 IS NULL OR uid > ?3) ORDER BY uid LIMIT ?4`;
+
+/**
+ * The sessions of a caller that could still act: a token is good, or a record is open. In the order of their uid, from
+ * behind `after` on.
+ */
+export async function openSessionsOf(
+  sql: LedgerSql,
+  callerId: string,
+  now: number,
+  after: string | null,
+  limit: number,
+): Promise<SessionPlace[]> {
+  const rows = await sql.all(OPEN_OF_CALLER, now - TRAVEL_MS, callerId, after, limit);
+  return rows.map((row) => placeRow.parse(row));
+}
+
+const TO_WAKE = `
+  SELECT uid, caller_id, session_id FROM sessions
+  WHERE ${OPEN} ORDER BY open_records > 0 DESC, uid DESC LIMIT ?2`;
+
+/** Sessions whose alarm may have been dropped while work was due: those with open records first, then the valid ones. */
+export async function sessionsToWake(sql: LedgerSql, now: number, limit: number): Promise<SessionPlace[]> {
+  const rows = await sql.all(TO_WAKE, now - TRAVEL_MS, limit);
+  return rows.map((row) => placeRow.parse(row));
+}
+
+const PAGE = `
+  SELECT uid, caller_id, session_id FROM sessions WHERE ?1 IS NULL OR uid < ?1 ORDER BY uid DESC LIMIT ?2`;
+
+/** All sessions ever opened, newest first. Throws `InvalidCursor`. */
+export async function sessionPage(sql: LedgerSql, cursor: string | null, limit: number): Promise<Page<SessionPlace>> {
+  const [before = null] = placeIn(cursor, z.tuple([z.string()])) ?? [];
+  const rows = await sql.all(PAGE, before, limit + 1);
+  return pageOf(
+    rows.map((row) => placeRow.parse(row)),
+    limit,
+    ({ uid }) => [uid],
+  );
+}
