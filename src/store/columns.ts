@@ -1,4 +1,5 @@
 /** How columns become domain values. Rows are parsed where they leave the database; behind it nothing asks again. */
+import { base64url } from 'jose';
 import * as z from 'zod';
 import type { JsonObject } from '../json.ts';
 
@@ -44,12 +45,20 @@ export function pageOf<Row>(rows: Row[], limit: number, placeOf: (row: Row) => (
 }
 
 /** Base64url, so that it passes a URL and a shell unquoted. */
-const cursorAt = (place: (string | number)[]): string => Buffer.from(JSON.stringify(place)).toString('base64url');
+const cursorAt = (place: (string | number)[]): string => base64url.encode(JSON.stringify(place));
+
+function cursorText(cursor: string): string | null {
+  try {
+    return new TextDecoder().decode(base64url.decode(cursor));
+  } catch {
+    return null;
+  }
+}
 
 /** Reads a cursor of {@link pageOf}; null begins at the start. Throws `InvalidCursor`. */
 export function placeIn<Place extends z.ZodType>(cursor: string | null, place: Place): z.output<Place> | null {
   if (cursor === null) return null;
-  const read = jsonText(place).safeParse(Buffer.from(cursor, 'base64url').toString());
+  const read = jsonText(place).safeParse(cursorText(cursor));
   if (!read.success) throw new InvalidCursor('this cursor was not handed out by this list');
   return read.data;
 }
