@@ -1,0 +1,37 @@
+/** Ollama /api/chat: `message.tool_calls` in, `tool` messages out. Older servers send no ids: results pair by name and order. */
+import { isJsonObject } from '../json.ts';
+import { argumentsAsObject, membersOf, optionalItemsOf, pairedBy, stringOr, type Provider } from './provider.ts';
+
+export const ollama: Provider = {
+  name: 'ollama',
+  takes: 'message.tool_calls[]',
+
+  decode: (body) => {
+    const message = body['message'];
+    if (message === undefined || !isJsonObject(message)) return null;
+    const calls = optionalItemsOf(message['tool_calls']);
+    if (calls === null) return null;
+    return calls.map((item) => {
+      const called = membersOf(membersOf(item)['function']);
+      return {
+        id: stringOr(membersOf(item)['id'], null),
+        name: stringOr(called['name'], ''),
+        arguments: argumentsAsObject(called['arguments']),
+        echo: {},
+      };
+    });
+  },
+
+  result: (call, { text }) => ({
+    role: 'tool',
+    tool_name: call.name,
+    ...pairedBy('tool_call_id', call),
+    content: text,
+  }),
+
+  tools: (definitions) =>
+    definitions.map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    })),
+};
