@@ -1,0 +1,87 @@
+/**
+ * Variables and secrets -> Config. A gate that starts with a guessable secret, or writes links for a host it was not given,
+ * is worse than one that does not start: whatever is absent, short or malformed counts as missing, and nothing has a default.
+ */
+import * as z from 'zod';
+
+/** 256 bits, the strength of the HMAC and of the API keys. */
+const MIN_SECRET_BYTES = 32;
+
+export interface Config {
+  /** Compared as it is written, never decoded. */
+  readonly adminToken: string;
+  /** The bytes of TOOLGATE_SECRET in lower-case hex, however they were written. */
+  readonly secret: string;
+  /** Likewise; good for verifying only, while tokens of before a rotation live. */
+  readonly previousSecret: string | null;
+  /** An origin, as browsers write it: no path, no trailing slash. */
+  readonly publicUrl: string;
+  /** Whether `publicUrl` is this machine's own; only then may a link be shown on the console. */
+  readonly loopback: boolean;
+  readonly mailFrom: string;
+}
+
+/** `missing` holds names for the log, never a value. */
+export type ConfigReading =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly missing: readonly string[] };
+
+const Secret = z.string().transform((text, context) => {
+  const hex = secretAsHex(text);
+  if (hex !== null && hex.length >= 2 * MIN_SECRET_BYTES) return hex;
+  context.addIssue('not hex or base64 of enough bytes');
+  return z.NEVER;
+});
+
+const Origin = z.string().transform((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  // The href of a bare origin is the origin and a slash; user, path, query and fragment would show.
+  const bare = url !== null && url.href === `${url.origin}/`;
+  if (bare && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) {
+    return { publicUrl: url.origin, loopback: isLoopback(url.hostname) };
+  }
+  context.addIssue('not an https origin');
+  return z.NEVER;
+});
+
+const Variables = z.object({
+  ADMIN_TOKEN: z.string().refine((text) => Secret.safeParse(text).success),
+  TOOLGATE_SECRET: Secret,
+  TOOLGATE_SECRET_PREVIOUS: Secret.optional(),
+  PUBLIC_URL: Origin,
+  MAIL_FROM: z.email(),
+});
+
+/** Reads the Worker's environment; bindings and other members are passed over. */
+export function readConfig(env: unknown): ConfigReading {
+  const reading = Variables.safeParse(env);
+  if (!reading.success) {
+    return { ok: false, missing: [...new Set(reading.error.issues.map(({ path }) => String(path[0] ?? 'env')))] };
+  }
+  const { ADMIN_TOKEN, TOOLGATE_SECRET, TOOLGATE_SECRET_PREVIOUS, PUBLIC_URL, MAIL_FROM } = reading.data;
+  return {
+    ok: true,
+    config: {
+      adminToken: ADMIN_TOKEN,
+      secret: TOOLGATE_SECRET,
+      previousSecret: TOOLGATE_SECRET_PREVIOUS ?? null,
+      ...PUBLIC_URL,
+      mailFrom: MAIL_FROM,
+    },
+  };
+}
+
+/**
+ * The bytes of a secret, or null. Text of hex digits alone is hex, or 60 of them (30 bytes) would pass as 45 bytes of
+ * base64. base64url is refused: every passphrase with hyphens would pass as random bytes.
+ */
+function secretAsHex(text: string): string | null {
+  if (/^[\da-f]+$/i.test(text)) return text.length % 2 === 0 ? text.toLowerCase() : null;
+  if (!z.base64().safeParse(text).success) return null;
+  return Array.from(atob(text), (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+}
+
+/** A host name as the URL parser writes it, so `127.1` has become `127.0.0.1`. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
