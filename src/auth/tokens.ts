@@ -1,0 +1,157 @@
+/**
+ * Signed tokens (RFC 7519): the agent's session token and the token in an approver's link. A token only names; the session
+ * object decides what the named thing may do. Nothing else is in one, above all no address: links travel through mail.
+ *
+ * Refused, whatever the reason with the same null: another algorithm or `none` (RFC 8725 section 3.1), another issuer or
+ * audience, no `exp`, `kid` or claim, one claim too many, and any second spelling of a good token.
+ */
+import { createSecretKey, hkdfSync } from 'node:crypto';
+import { SignJWT, base64url, errors, jwtVerify } from 'jose';
+import * as z from 'zod';
+import { hashOf } from '../canonical.ts';
+import type { Config } from '../env.ts';
+
+type Audience = 'session' | 'approval';
+
+/** What one secret yields. A key per audience: a token of one kind cannot be passed off as the other's. */
+interface KeyRing {
+  readonly kid: string;
+  readonly keys: Readonly<Record<Audience, Uint8Array>>;
+}
+
+export interface SessionClaims {
+  readonly caller: string;
+  readonly session: string;
+  /** Random per session: a later session of the same name is another. */
+  readonly uid: string;
+  /** Milliseconds; a token lives by whole seconds, never longer than this. */
+  readonly expiresAt: number;
+}
+
+export interface ApprovalClaims {
+  /** The session object's name, see {@link sessionObjectName}. */
+  readonly object: string;
+  /** The approver's number in that object. */
+  readonly approver: number;
+  /** 128 random bits in hex, kept by the object for this approver and approval: withdrawing them ends the link. */
+  readonly bits: string;
+  readonly expiresAt: number;
+}
+
+const ALGORITHM = 'HS256';
+const KEY_BYTES = 32;
+const KID_BYTES = 8;
+
+/** The last of 43 base64url characters carries two unused bits, which decoders ignore: only zeros there are accepted. */
+const CANONICAL_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/;
+
+const SessionPayload = z
+  .strictObject({
+    iss: z.string(),
+    aud: z.literal('session'),
+    exp: z.int(),
+    caller: z.string().min(1),
+    session: z.string().min(1),
+    uid: z.string().min(1),
+  })
+  .transform(({ caller, session, uid, exp }): SessionClaims => ({ caller, session, uid, expiresAt: exp * 1000 }));
+
+const ApprovalPayload = z
+  .strictObject({
+    iss: z.string(),
+    aud: z.literal('approval'),
+    exp: z.int(),
+    object: z.string().regex(/^[0-9a-f]{64}$/),
+    approver: z.int().nonnegative(),
+    bits: z.string().regex(/^[0-9a-f]{32}$/),
+  })
+  .transform(({ object, approver, bits, exp }): ApprovalClaims => ({ object, approver, bits, expiresAt: exp * 1000 }));
+
+/** The name of the one object that keeps a session: a hash of both, so that no choice of session name meets another caller's. */
+export function sessionObjectName(caller: string, session: string): string {
+  return hashOf([caller, session]);
+}
+
+export function signSessionToken(config: Config, { caller, session, uid, expiresAt }: SessionClaims): Promise<string> {
+  return sign(config, 'session', { caller, session, uid }, expiresAt);
+}
+
+export function verifySessionToken(config: Config, token: string, now: number): Promise<SessionClaims | null> {
+  return verify(config, 'session', SessionPayload, token, now);
+}
+
+export function signApprovalToken(
+  config: Config,
+  { object, approver, bits, expiresAt }: ApprovalClaims,
+): Promise<string> {
+  return sign(config, 'approval', { object, approver, bits }, expiresAt);
+}
+
+export function verifyApprovalToken(config: Config, token: string, now: number): Promise<ApprovalClaims | null> {
+  return verify(config, 'approval', ApprovalPayload, token, now);
+}
+
+function sign(
+  config: Config,
+  audience: Audience,
+  claims: Record<string, string | number>,
+  expiresAt: number,
+): Promise<string> {
+  const { kid, keys } = keyRing(config.secret);
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: ALGORITHM, kid })
+    .setIssuer(config.publicUrl)
+    .setAudience(audience)
+    .setExpirationTime(Math.floor(expiresAt / 1000))
+    .sign(keys[audience]);
+}
+
+async function verify<Claims>(
+  config: Config,
+  audience: Audience,
+  payload: z.ZodType<Claims>,
+  token: string,
+  now: number,
+): Promise<Claims | null> {
+  if (!CANONICAL_TOKEN.test(token)) return null;
+  const secrets = config.previousSecret === null ? [config.secret] : [config.secret, config.previousSecret];
+  try {
+    const verified = await jwtVerify(
+      token,
+      ({ kid }) => {
+        const ring = secrets.map(keyRing).find((candidate) => candidate.kid === kid);
+        if (ring === undefined) throw new errors.JWKSNoMatchingKey();
+        return ring.keys[audience];
+      },
+      {
+        algorithms: [ALGORITHM],
+        issuer: config.publicUrl,
+        audience,
+        requiredClaims: ['exp'],
+        currentDate: new Date(now),
+      },
+    );
+    return payload.safeParse(verified.payload).data ?? null;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}
+
+/** Derived once an isolate: secrets are few and fixed, calls are many. */
+const keyRings = new Map<string, KeyRing>();
+
+/** RFC 5869, without salt: the secret is random already. The key id comes from the same derivation and tells nothing of it. */
+function keyRing(secret: string): KeyRing {
+  const known = keyRings.get(secret);
+  if (known !== undefined) return known;
+  const root = createSecretKey(secret, 'hex');
+  const derive = (info: string, bytes: number) =>
+    new Uint8Array(hkdfSync('sha256', root, '', `toolgate/${info}`, bytes));
+  const ring: KeyRing = {
+    kid: base64url.encode(derive('kid', KID_BYTES)),
+    keys: { session: derive('session', KEY_BYTES), approval: derive('approval', KEY_BYTES) },
+  };
+  keyRings.set(secret, ring);
+  return ring;
+}
