@@ -8,7 +8,11 @@ describe('parseStrictJson', () => {
   it.each([
     ['an object', ' {"a":[1,-2.5,true,false,null,"x"],"b":{}} ', { a: [1, -2.5, true, false, null, 'x'], b: {} }],
     ['a lone scalar', '"x"', 'x'],
-    ['a float that is an integer as written', '[2590.0,1e2,1.5e1,100e-2,0e400,0.0e-9,-0.0]', [2590, 100, 15, 1, 0, 0, -0]],
+    [
+      'a float that is an integer as written',
+      '[2590.0,1e2,1.5e1,100e-2,0e400,0.0e-9,-0.0]',
+      [2590, 100, 15, 1, 0, 0, -0],
+    ],
     ['an integer beyond 2^53, which the schema judges', '9007199254740993', 9007199254740992],
     ['a fraction that is rounded but stays a fraction', '0.1000000000000000055', 0.1],
     ['an escaped surrogate pair', String.raw`"\ud83D\uDe00"`, '😀'],
