@@ -1,0 +1,231 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import {
+  changeCaller,
+  createCaller,
+  logExport,
+  revokeCaller,
+  rotateKeys,
+  type Change,
+} from '../../../src/store/caller-changes.ts';
+import { findCaller, findKeyHashes, readCallerChange } from '../../../src/store/callers.ts';
+import { ledgerSql } from '../../../src/store/d1.ts';
+import {
+  extendSession,
+  openSession,
+  openSessionsOf,
+  sessionPage,
+  sessionsToWake,
+} from '../../../src/store/sessions.ts';
+import { fresh, liveCaller, policy } from '../../support/ledger.ts';
+
+const sql = ledgerSql(env.DB);
+const change = (caller_id: string): Change => ({ caller_id, at: 2_000, request_id: 'req-change' });
+
+async function actionsOn(callerId: string): Promise<unknown[]> {
+  const rows = await env.DB.prepare('SELECT action FROM operator_log WHERE caller_id = ? ORDER BY id')
+    .bind(callerId)
+    .all();
+  return rows.results.map((row) => row['action']);
+}
+
+describe('createCaller', () => {
+  it('makes a live caller of version 1 with one key and one row in the operator log', async () => {
+    const id = await liveCaller();
+    expect(await findCaller(sql, id)).toEqual({
+      caller_id: id,
+      name: 'Shop assistant',
+      policy: policy(),
+      version: 1,
+      created_at: 1_000,
+      revoked_at: null,
+    });
+    expect(await findKeyHashes(sql, id, 1_000)).toEqual([`key-${id}`]);
+    expect(await actionsOn(id)).toEqual(['create']);
+  });
+
+  it('leaves no trace where the id is taken', async () => {
+    const id = await liveCaller();
+    const second = createCaller(sql, { name: 'Other', policy: policy(), key_hash: 'key-other' }, change(id));
+    await expect(second).rejects.toThrow('UNIQUE');
+    expect(await actionsOn(id)).toEqual(['create']);
+    expect(await findKeyHashes(sql, id, 1_000)).toEqual([`key-${id}`]);
+  });
+});
+
+describe('changeCaller', () => {
+  it('replaces name and policy and raises the version', async () => {
+    const id = await liveCaller();
+    const next = { name: 'Shop', policy: policy({ max_steps: 3 }), version: 1 };
+    expect(await changeCaller(sql, next, change(id))).toBe(true);
+    expect(await readCallerChange(sql, id)).toEqual({
+      name: 'Shop',
+      policy: policy({ max_steps: 3 }),
+      version: 2,
+      revoked: false,
+    });
+    expect(await actionsOn(id)).toEqual(['create', 'change']);
+  });
+
+  it('changes and logs nothing where another change came between', async () => {
+    const id = await liveCaller();
+    await changeCaller(sql, { name: 'First', policy: policy(), version: 1 }, change(id));
+    expect(await changeCaller(sql, { name: 'Second', policy: policy(), version: 1 }, change(id))).toBe(false);
+    expect(await findCaller(sql, id)).toMatchObject({ name: 'First', version: 2 });
+    expect(await actionsOn(id)).toEqual(['create', 'change']);
+  });
+
+  it('does not change a revoked caller', async () => {
+    const id = await liveCaller();
+    await revokeCaller(sql, change(id));
+    expect(await changeCaller(sql, { name: 'Shop', policy: policy(), version: 2 }, change(id))).toBe(false);
+  });
+});
+
+describe('rotateKeys', () => {
+  it('keeps the old key until its grace is over', async () => {
+    const id = await liveCaller();
+    expect(await rotateKeys(sql, { key_hash: 'key-2', old_expires_at: 5_000 }, change(id))).toBe(true);
+    expect(new Set(await findKeyHashes(sql, id, 4_999))).toEqual(new Set([`key-${id}`, 'key-2']));
+    expect(await findKeyHashes(sql, id, 5_000)).toEqual(['key-2']);
+  });
+
+  it('drops the oldest key when a third is made, whatever its grace', async () => {
+    const id = await liveCaller();
+    await rotateKeys(sql, { key_hash: 'key-2', old_expires_at: 9_000 }, change(id));
+    await rotateKeys(sql, { key_hash: 'key-3', old_expires_at: 9_000 }, change(id));
+    expect(new Set(await findKeyHashes(sql, id, 3_000))).toEqual(new Set(['key-2', 'key-3']));
+  });
+
+  it('gives a revoked caller no key and logs nothing', async () => {
+    const id = await liveCaller();
+    await revokeCaller(sql, change(id));
+    expect(await rotateKeys(sql, { key_hash: 'key-2', old_expires_at: 5_000 }, change(id))).toBe(false);
+    expect(await actionsOn(id)).toEqual(['create', 'revoke']);
+  });
+});
+
+describe('revokeCaller', () => {
+  it('closes the door for every key, raises the version and cannot be done twice', async () => {
+    const id = await liveCaller();
+    expect(await revokeCaller(sql, change(id))).toBe(true);
+    expect(await findKeyHashes(sql, id, 2_000)).toEqual([]);
+    expect(await readCallerChange(sql, id)).toMatchObject({ version: 2, revoked: true });
+    expect(await revokeCaller(sql, change(id))).toBe(false);
+    expect(await readCallerChange(sql, id)).toMatchObject({ version: 2 });
+    expect(await actionsOn(id)).toEqual(['create', 'revoke']);
+  });
+});
+
+describe('the table operator_log', () => {
+  it.each(['UPDATE operator_log SET action = action', 'DELETE FROM operator_log'])('refuses %s', async (statement) => {
+    await logExport(sql, 1, 'req-export');
+    await expect(env.DB.prepare(statement).run()).rejects.toThrow('append-only');
+  });
+});
+
+/** Opened at 1,000, its token good until 100,000. */
+const session = (caller_id: string, changes: { uid?: string; expires_at?: number } = {}) => ({
+  uid: `uid-${fresh()}`,
+  caller_id,
+  session_id: 'chat-1',
+  opened_at: 1_000,
+  expires_at: 100_000,
+  ...changes,
+});
+
+/** Long enough after its token's end that nothing it caused can still be on its way. */
+const LONG_AFTER = 100_000 + 3_600_000;
+
+describe('openSession', () => {
+  it('enters the session and answers with its caller as it is now', async () => {
+    const id = await liveCaller();
+    const entered = session(id);
+    expect(await openSession(sql, entered)).toEqual(await readCallerChange(sql, id));
+    const { uid, caller_id, session_id } = entered;
+    expect(await openSessionsOf(sql, id, 50_000, null, 10)).toEqual([{ uid, caller_id, session_id }]);
+  });
+
+  it('enters it once however often it is told', async () => {
+    const id = await liveCaller();
+    const entered = session(id);
+    await openSession(sql, entered);
+    expect(await openSession(sql, entered)).toMatchObject({ version: 1 });
+    expect(await openSessionsOf(sql, id, 50_000, null, 10)).toHaveLength(1);
+  });
+
+  it('enters nothing for a revoked caller', async () => {
+    const id = await liveCaller();
+    await revokeCaller(sql, change(id));
+    expect(await openSession(sql, session(id))).toBeNull();
+    expect(await openSessionsOf(sql, id, 50_000, null, 10)).toEqual([]);
+  });
+});
+
+describe('extendSession', () => {
+  it('moves the expiry forward, never back', async () => {
+    const id = await liveCaller();
+    const entered = session(id);
+    await openSession(sql, entered);
+    expect(await extendSession(sql, entered.uid, 200_000_000)).toMatchObject({ version: 1 });
+    expect(await extendSession(sql, entered.uid, 150_000)).toMatchObject({ version: 1 });
+    expect(await openSessionsOf(sql, id, 199_000_000, null, 10)).toHaveLength(1);
+  });
+
+  it('gives a revoked caller nothing', async () => {
+    const id = await liveCaller();
+    const entered = session(id);
+    await openSession(sql, entered);
+    await revokeCaller(sql, change(id));
+    expect(await extendSession(sql, entered.uid, 200_000_000)).toBeNull();
+    expect(await openSessionsOf(sql, id, LONG_AFTER, null, 10)).toEqual([]);
+  });
+});
+
+describe('openSessionsOf', () => {
+  it.each([
+    { state: 'whose token is good', sets: '', at: 50_000, open: true },
+    { state: 'whose token is over', sets: '', at: LONG_AFTER, open: false },
+    { state: 'with an open record although its token is over', sets: 'open_records = 1', at: LONG_AFTER, open: true },
+    { state: 'that was ended', sets: 'ended_at = 2000', at: 50_000, open: false },
+    { state: 'that was ended with a record open', sets: 'ended_at = 2000, open_records = 1', at: 50_000, open: true },
+  ])('finds a session $state: $open', async ({ sets, at, open }) => {
+    const id = await liveCaller();
+    const entered = session(id);
+    await openSession(sql, entered);
+    if (sets !== '') await env.DB.prepare(`UPDATE sessions SET ${sets} WHERE uid = ?`).bind(entered.uid).run();
+    expect(await openSessionsOf(sql, id, at, null, 10)).toHaveLength(open ? 1 : 0);
+  });
+
+  it('goes on behind a uid', async () => {
+    const id = await liveCaller();
+    const uids = [`a-${fresh()}`, `b-${fresh()}`, `c-${fresh()}`];
+    for (const uid of uids) await openSession(sql, session(id, { uid }));
+    const rest = await openSessionsOf(sql, id, 50_000, uids[0] ?? null, 1);
+    expect(rest.map(({ uid }) => uid)).toEqual([uids[1]]);
+  });
+});
+
+describe('sessionsToWake', () => {
+  it('names those with open records first', async () => {
+    const id = await liveCaller();
+    const [older, newer] = [session(id, { uid: `y-${fresh()}` }), session(id, { uid: `z-${fresh()}` })];
+    await openSession(sql, older);
+    await openSession(sql, newer);
+    await env.DB.prepare('UPDATE sessions SET open_records = 1 WHERE uid = ?').bind(older.uid).run();
+    const woken = (await sessionsToWake(sql, 50_000, 100)).filter(({ caller_id }) => caller_id === id);
+    expect(woken.map(({ uid }) => uid)).toEqual([older.uid, newer.uid]);
+  });
+});
+
+describe('sessionPage', () => {
+  it('pages through all sessions, newest first', async () => {
+    const id = await liveCaller();
+    await openSession(sql, session(id));
+    await openSession(sql, session(id));
+    const first = await sessionPage(sql, null, 1);
+    const second = await sessionPage(sql, first.next_cursor, 1);
+    const [newest, next] = [first.rows[0]?.uid, second.rows[0]?.uid];
+    expect(newest !== undefined && next !== undefined && newest > next).toBe(true);
+  });
+});
