@@ -27,10 +27,10 @@ export const anthropic: Provider = {
   }),
 
   tools: (definitions) =>
-    definitions.map(({ name, description, parameters }) => ({
+    definitions.map(({ name, description, inputSchema }) => ({
       name,
       description,
       strict: true,
-      input_schema: anthropicSchema(parameters),
+      input_schema: anthropicSchema(inputSchema),
     })),
 };

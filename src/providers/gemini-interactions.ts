@@ -26,5 +26,10 @@ export const geminiInteractions: Provider = {
   }),
 
   tools: (definitions) =>
-    definitions.map(({ name, description, parameters }) => ({ type: 'function', name, description, parameters })),
+    definitions.map(({ name, description, inputSchema }) => ({
+      type: 'function',
+      name,
+      description,
+      parameters: inputSchema,
+    })),
 };

@@ -39,10 +39,10 @@ export const gemini: Provider = {
   // `parametersJsonSchema` takes JSON Schema as it is; `parameters` would take an OpenAPI subset.
   tools: (definitions) => [
     {
-      functionDeclarations: definitions.map(({ name, description, parameters }) => ({
+      functionDeclarations: definitions.map(({ name, description, inputSchema }) => ({
         name,
         description,
-        parametersJsonSchema: parameters,
+        parametersJsonSchema: inputSchema,
       })),
     },
   ],

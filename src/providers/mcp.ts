@@ -3,6 +3,5 @@ import type { DefinitionFormat } from './provider.ts';
 
 export const mcp: DefinitionFormat = {
   name: 'mcp',
-  tools: (definitions) =>
-    definitions.map(({ name, description, parameters }) => ({ name, description, inputSchema: parameters })),
+  tools: (definitions) => definitions.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
 };

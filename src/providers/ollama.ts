@@ -30,8 +30,8 @@ export const ollama: Provider = {
   }),
 
   tools: (definitions) =>
-    definitions.map(({ name, description, parameters }) => ({
+    definitions.map(({ name, description, inputSchema }) => ({
       type: 'function',
-      function: { name, description, parameters },
+      function: { name, description, parameters: inputSchema },
     })),
 };

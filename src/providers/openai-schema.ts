@@ -6,11 +6,11 @@ import { nullableByUnion, strictSchema } from './strict-schema.ts';
 /** Patterns, formats and numeric bounds are taken; lengths are not, by every model. */
 const REFUSED = new Set(['minLength', 'maxLength']);
 
-export const strictFunction = ({ name, description, parameters }: ToolDefinition): JsonObject => ({
+export const strictFunction = ({ name, description, inputSchema }: ToolDefinition): JsonObject => ({
   name,
   description,
   strict: true,
-  parameters: strictSchema(parameters, { refused: REFUSED, nullable }),
+  parameters: strictSchema(inputSchema, { refused: REFUSED, nullable }),
 });
 
 /** A type of two names; the null must also be a member of a closed set. */

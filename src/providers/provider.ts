@@ -5,8 +5,8 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
-/** A tool as any model may be told of it; `parameters` is JSON Schema 2020-12. */
-export type ToolDefinition = { name: string; description: string; parameters: JsonObject };
+/** A tool as any model may be told of it; the registry's tools are such. `inputSchema` is JSON Schema 2020-12. */
+export type ToolDefinition = { readonly name: string; readonly description: string; readonly inputSchema: JsonObject };
 
 /** A call as the model wrote it. */
 export type ProposedCall = {
