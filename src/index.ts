@@ -1,13 +1,12 @@
-import { DurableObject } from 'cloudflare:workers'
+import { DurableObject } from 'cloudflare:workers';
+import { app } from './app.ts';
 
 export class Session extends DurableObject<Env> {
   ping(): string {
-    return 'pong'
+    return 'pong';
   }
 }
 
 export default {
-  fetch(): Response {
-    return new Response('Toolgate')
-  },
-} satisfies ExportedHandler<Env>
+  fetch: app.fetch,
+} satisfies ExportedHandler<Env>;

@@ -49,7 +49,7 @@ async function readAtMost(request: Request, maxBytes: number): Promise<Uint8Arra
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = request.body.getReader();
+  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return Buffer.concat(chunks, size);

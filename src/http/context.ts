@@ -19,9 +19,14 @@ export type HttpEnv = {
 export type HttpContext = Context<HttpEnv>;
 
 /**
- * The object that keeps a session. Naming it reaches nothing and stores nothing: an object makes its tables only when a
- * session is opened, so asking a foreign or unknown one leaves no trace.
+ * The object of that name. Naming one reaches nothing and stores nothing: an object makes its tables only when a session is
+ * opened, so asking a foreign or unknown one leaves no trace.
  */
+export function objectStub(env: Pick<Env, 'SESSION'>, name: string): SessionRpc {
+  return env.SESSION.getByName(name) as unknown as SessionRpc;
+}
+
+/** The object that keeps this caller's session of this name. */
 export function sessionStub(env: Pick<Env, 'SESSION'>, caller: string, session: string): SessionRpc {
-  return env.SESSION.getByName(sessionObjectName(caller, session)) as unknown as SessionRpc;
+  return objectStub(env, sessionObjectName(caller, session));
 }

@@ -1,0 +1,123 @@
+/**
+ * The Worker's HTTP surface: what holds for every request, and which room answers which path. Credentials and bodies are
+ * the routes' own first acts. No route sends CORS headers: agents and hosts are no browser pages, and the approver's page
+ * talks to its own origin.
+ */
+import { Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { matchedRoutes } from 'hono/route';
+import { secureHeaders } from 'hono/secure-headers';
+import type { MiddlewareHandler } from 'hono';
+import { readConfig, type ConfigReading } from './env.ts';
+import { approvals } from './http/approvals.ts';
+import { calls } from './http/calls.ts';
+import type { HttpContext, HttpEnv } from './http/context.ts';
+import { problemDocs } from './http/docs.tsx';
+import { errorFacts } from './http/errors.ts';
+import { healthz, readyz } from './http/health.ts';
+import { problem } from './http/problem.ts';
+import { sessions } from './http/sessions.ts';
+
+/** The pattern of the route that answers; null where none does. Middleware matches every path and says nothing. */
+function routePattern(c: HttpContext): string | null {
+  return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? null;
+}
+
+/** One log line a request, of ids, patterns and fixed words: a URL holds link tokens, a header addresses and credentials. */
+const logged: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  const startedAt = Date.now();
+  const requestId = crypto.randomUUID();
+  c.set('requestId', requestId);
+  c.header('X-Request-Id', requestId);
+  await next();
+  const reason = c.get('reason');
+  console.log(
+    JSON.stringify({
+      event: 'request',
+      request_id: requestId,
+      method: c.req.method,
+      route: routePattern(c),
+      status: c.res.status,
+      duration_ms: Date.now() - startedAt,
+      ...(reason === undefined ? {} : { reason }),
+    }),
+  );
+};
+
+/** Nothing is stored by a cache unless its route says so, and a body that nobody read is let go, or its connection would hang. */
+const tidy: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  await next();
+  if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
+  const { body, bodyUsed } = c.req.raw;
+  if (body !== null && !bodyUsed) await body.cancel();
+};
+
+/** Read once an isolate. */
+const readings = new WeakMap<Env, ConfigReading>();
+
+/** Fails closed: without its secrets and its public name the gate serves nothing, and only the log says what is missing. */
+const configured: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  const reading = readings.get(c.env) ?? readConfig(c.env);
+  readings.set(c.env, reading);
+  if (!reading.ok) return problem(c, 'not-configured', { reason: `missing ${reading.missing.join(' ')}` });
+  c.set('config', reading.config);
+  return next();
+};
+
+/** Only the published host: a page that rebinds its own name to this address (DNS rebinding) sends its own name. */
+const ownHost: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  const { host } = new URL(c.get('config').publicUrl);
+  const named = [new URL(c.req.url).host, c.req.header('host') ?? host];
+  if (named.some((name) => name !== host)) return problem(c, 'misdirected', { reason: 'foreign_host' });
+  return next();
+};
+
+export const app = new Hono<HttpEnv>();
+
+app.use(logged);
+app.use(
+  secureHeaders({
+    // A page's own, stricter or other, header stands.
+    overwrite: false,
+    contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    strictTransportSecurity: 'max-age=31536000',
+    xFrameOptions: 'DENY',
+    // For browsers and plug-ins that are gone.
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  }),
+);
+app.use(tidy);
+app.use(
+  methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c, methods) =>
+      problem(c, 'method-not-allowed', { reason: 'method', headers: { Allow: methods.join(', ') } }),
+  }),
+);
+app.route('/healthz', healthz);
+app.use(configured);
+app.use(ownHost);
+app.route('/readyz', readyz);
+app.route('/v1/sessions', sessions);
+app.route('/v1/calls', calls);
+app.route('/v1/approvals', approvals);
+app.route('/docs/problems', problemDocs);
+
+app.notFound((c) => problem(c, 'not-found', { reason: 'no_route' }));
+app.onError((error, c) => lastResort(error, c));
+
+/**
+ * No input leads here but what the framework itself refuses to parse; the rest is an outage or a bug, and both are answered
+ * alike. The request's id, which the client has too, is the error's.
+ */
+function lastResort(error: Error, c: HttpContext): Response {
+  if (error instanceof HTTPException && error.status < 500) return problem(c, 'invalid-body', { reason: 'framework' });
+  console.error(
+    JSON.stringify({ event: 'error', request_id: c.get('requestId'), route: routePattern(c), ...errorFacts(error) }),
+  );
+  return problem(c, 'unavailable', { reason: 'exception' });
+}

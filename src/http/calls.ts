@@ -1,0 +1,40 @@
+/** One call, one outcome: `POST /v1/calls` (SPEC 3). */
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { readJsonBody } from './body.ts';
+import type { HttpContext, HttpEnv } from './context.ts';
+import { authenticateAgent } from './credentials.ts';
+import { answerModelText, wantsModelText } from './model-text.ts';
+import { proposeAs, refuseCall, type Standing } from './propose.ts';
+
+/**
+ * Only what no stage can answer is refused here: any `tool` and any type of `arguments` is a proposed call, with an outcome
+ * and an audit row.
+ */
+const CallBody = z.strictObject({
+  tool: z.string(),
+  arguments: z.unknown().optional(),
+  call_id: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 printable ASCII characters without spaces')
+    .exactOptional(),
+});
+
+export const calls = new Hono<HttpEnv>().post('/', async (c) => {
+  const agent = await authenticateAgent(c);
+  if (agent instanceof Response) return agent;
+  const body = await readJsonBody(c, CallBody);
+  if (body instanceof Response) return body;
+
+  const proposed = await proposeAs(c, agent, { ...body, arguments: body.arguments });
+  if ('refused' in proposed) return refuseCall(c, proposed);
+  if (proposed.standing !== null) showStanding(c, proposed.standing);
+  return wantsModelText(c) ? answerModelText(c, proposed.outcome) : c.json(proposed.outcome);
+});
+
+/** The budget as RateLimit fields (a host need not count), and the audit row's hash: evidence that the host can keep. */
+function showStanding(c: HttpContext, { max_steps, steps_left, audit }: Standing): void {
+  c.header('RateLimit-Policy', `"steps";q=${max_steps}`);
+  c.header('RateLimit', `"steps";r=${steps_left}`);
+  c.header('Toolgate-Audit', `${audit.seq}:${audit.hash}`);
+}

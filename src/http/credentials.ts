@@ -1,0 +1,55 @@
+/**
+ * Who is asking: operator, caller or agent, each by `Authorization: Bearer …` and nothing else. The principal comes from the
+ * credential, never from a body. Each function returns the principal or the answer to give; it is a route's first act.
+ */
+import type { MiddlewareHandler } from 'hono';
+import { isAdminToken, readApiKey, sameHash } from '../auth/api-key.ts';
+import { verifySessionToken, type SessionClaims } from '../auth/tokens.ts';
+import { findKeyHashes } from '../store/callers.ts';
+import { ledgerSql } from '../store/d1.ts';
+import type { HttpContext, HttpEnv } from './context.ts';
+import { problem } from './problem.ts';
+
+/** RFC 6750's token68. Two headers arrive joined by a comma, which is none of its characters. */
+const BEARER = /^Bearer +(?<token>[A-Za-z0-9._~+/-]+=*)$/i;
+
+/** Lets the operator pass. */
+export const operatorOnly: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  const token = bearerToken(c);
+  if (token === null) return refuseCredential(c, 'no_bearer');
+  if (!isAdminToken(token, c.get('config'))) return refuseCredential(c, 'not_the_operator');
+  return next();
+};
+
+/** The id of the caller whose API key this is; a malformed key costs no look-up. */
+export async function authenticateCaller(c: HttpContext): Promise<string | Response> {
+  const token = bearerToken(c);
+  if (token === null) return refuseCredential(c, 'no_bearer');
+  const presented = readApiKey(token);
+  if (presented === null) return refuseCredential(c, 'malformed_api_key');
+  const hashes = await findKeyHashes(ledgerSql(c.env.DB), presented.callerId, Date.now());
+  const live = hashes.some((hash) => sameHash(hash, presented.hash));
+  return live ? presented.callerId : refuseCredential(c, 'unknown_api_key');
+}
+
+/** What the session token claims. Only the session object knows whether that session still takes calls. */
+export async function authenticateAgent(c: HttpContext): Promise<SessionClaims | Response> {
+  const token = bearerToken(c);
+  if (token === null) return refuseCredential(c, 'no_bearer');
+  const claims = await verifySessionToken(c.get('config'), token, Date.now());
+  return claims ?? refuseCredential(c, 'bad_session_token');
+}
+
+/**
+ * One wording for every failure, counted per client address: good credentials are never slowed down by somebody's guessing
+ * from the same address. The count is rough; what makes guessing hopeless is 256 bits.
+ */
+export async function refuseCredential(c: HttpContext, reason: string): Promise<Response> {
+  const address = c.req.header('cf-connecting-ip') ?? 'unknown';
+  const { success } = await c.env.FAILED_CREDENTIALS.limit({ key: address });
+  return success ? problem(c, 'unauthorized', { reason }) : problem(c, 'too-many-requests', { reason });
+}
+
+function bearerToken(c: HttpContext): string | null {
+  return BEARER.exec(c.req.header('authorization') ?? '')?.groups?.['token'] ?? null;
+}

@@ -1,0 +1,91 @@
+/** Opening, rejoining and ending sessions with a caller's API key (SPEC 3). */
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { signSessionToken } from '../auth/tokens.ts';
+import type { OpenAnswer } from '../session/rpc.ts';
+import { readJsonBody } from './body.ts';
+import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
+import { authenticateCaller, refuseCredential } from './credentials.ts';
+import { problem } from './problem.ts';
+
+const SESSION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** RFC 5321 section 4.5.3.1.3: a path may hold 256 octets, its angle brackets included. */
+const MAX_EMAIL_CHARACTERS = 254;
+
+/** Bounds of meaning only; whether a value widens the policy is for the session object to say. */
+const OpenBody = z.strictObject({
+  session_id: z.string().regex(SESSION_ID, `expected ${SESSION_ID.source}`).exactOptional(),
+  customer_id: z
+    .string()
+    .regex(/^CUS-\d{1,12}$/, String.raw`expected ^CUS-\d{1,12}$`)
+    .exactOptional(),
+  requested_by: z.email().max(MAX_EMAIL_CHARACTERS).exactOptional(),
+  tools: z.array(z.string()).exactOptional(),
+  max_steps: z.int().min(1).exactOptional(),
+  max_refund_cents: z.int().min(0).exactOptional(),
+  max_session_refund_cents: z.int().min(0).exactOptional(),
+  ttl_seconds: z.int().min(60).max(86_400).default(3_600),
+});
+
+export const sessions = new Hono<HttpEnv>()
+  .post('/', async (c) => {
+    const callerId = await authenticateCaller(c);
+    if (callerId instanceof Response) return callerId;
+    const body = await readJsonBody(c, OpenBody);
+    if (body instanceof Response) return body;
+
+    const sessionId = body.session_id ?? `ses_${crypto.randomUUID().replaceAll('-', '')}`;
+    const request = { ...body, caller_id: callerId, session_id: sessionId };
+    const answer = await sessionStub(c.env, callerId, sessionId).open(request);
+    if ('refused' in answer) return refuseOpening(c, answer);
+
+    const expiresAt = wholeSeconds(answer.expires_at);
+    const claims = { caller: callerId, session: sessionId, uid: answer.uid, expiresAt };
+    return c.json(
+      {
+        session_id: sessionId,
+        token: await signSessionToken(c.get('config'), claims),
+        expires_at: new Date(expiresAt).toISOString(),
+        policy: answer.policy,
+      },
+      answer.opened === 'new' ? 201 : 200,
+    );
+  })
+  .delete('/:id', async (c) => {
+    const callerId = await authenticateCaller(c);
+    if (callerId instanceof Response) return callerId;
+    const sessionId = c.req.param('id');
+    if (!SESSION_ID.test(sessionId)) return problem(c, 'not-found', { reason: 'malformed_session_id' });
+    const answer = await sessionStub(c.env, callerId, sessionId).end(null);
+    if ('refused' in answer) return problem(c, 'not-found', { reason: 'unknown_session' });
+    return c.json({ session_id: sessionId, ended_at: new Date(answer.ended_at).toISOString() });
+  });
+
+/** A token lives by whole seconds; what is shown is when it really ends. */
+const wholeSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1_000) * 1_000;
+
+function refuseOpening(c: HttpContext, answer: Extract<OpenAnswer, { refused: string }>): Response | Promise<Response> {
+  switch (answer.refused) {
+    case 'revoked':
+      return refuseCredential(c, 'caller_revoked');
+    case 'ended':
+      return problem(c, 'session-conflict', { reason: 'ended', detail: 'session_id: this session was ended' });
+    case 'conflict':
+      return problem(c, 'session-conflict', {
+        reason: `fixed_${answer.field}`,
+        detail: `${answer.field}: fixed when the session was opened, and another there`,
+      });
+    case 'customer_required':
+      return problem(c, 'invalid-body', {
+        reason: answer.refused,
+        detail: "customer_id: required by this caller's policy",
+      });
+    case 'unknown_tool':
+      return problem(c, 'invalid-body', { reason: answer.refused, detail: 'tools: names a tool that does not exist' });
+    case 'widened':
+      return problem(c, 'policy-widened', {
+        reason: `widened_${answer.field}`,
+        detail: `${answer.field}: wider than what is in force; a session may only narrow it`,
+      });
+  }
+}
