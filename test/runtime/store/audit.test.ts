@@ -1,0 +1,224 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { findApproval, listApprovals, otherApprovals, type ApprovalRow } from '../../../src/store/approvals.ts';
+import type { AuditRow } from '../../../src/store/audit-row.ts';
+import { deliver, listAudit, type AuditFilters } from '../../../src/store/audit.ts';
+import { ledgerSql } from '../../../src/store/d1.ts';
+import { openSession } from '../../../src/store/sessions.ts';
+import { auditRow, chainOf, type Session } from '../../support/audit-rows.ts';
+import { fresh, liveCaller } from '../../support/ledger.ts';
+import { meteredD1 } from '../../support/metered-d1.ts';
+
+const sql = ledgerSql(env.DB);
+
+const newSession = (): Session => ({ caller_id: `caller-${fresh()}`, session_id: 'chat-1', uid: `uid-${fresh()}` });
+const noFilter: AuditFilters = { session_id: null, caller_id: null, tool: null, code: null, from: null, to: null };
+const report = (session: Session, rows: AuditRow[], approvals: ApprovalRow[] = []) => ({
+  uid: session.uid,
+  rows,
+  approvals,
+  session: null,
+});
+
+async function storedOf(session: Session): Promise<AuditRow[]> {
+  return (await listAudit(sql, { ...noFilter, caller_id: session.caller_id }, null, 100)).rows;
+}
+
+const approvalOf = (session: Session, changes: Partial<ApprovalRow> = {}): ApprovalRow => ({
+  ...session,
+  approval_id: `apr_${fresh()}`,
+  version: 1,
+  tool: 'refund_order',
+  subject: `ORD-${fresh()}`,
+  amount_cents: 2_590,
+  currency: 'BRL',
+  status: 'pending',
+  code: null,
+  opened_at: 10_000,
+  expires_at: 90_000,
+  decided_at: null,
+  actor: null,
+  delivery: [{ approver: 0, email: 'ana@example.com', sent_at: null, undeliverable: false }],
+  ...changes,
+});
+
+describe('deliver', () => {
+  it('stores rows as they were and answers the last hash', async () => {
+    const session = newSession();
+    const rows = chainOf(session, [
+      {},
+      {
+        ok: false,
+        code: 'INVALID_ARGUMENTS',
+        fields: ['amount_cents', '(unknown)'],
+        arguments: '{"amount_cents":2590.0}',
+      },
+      { kind: 'event', step: null, call_id: null, arguments: null, salt: null, args_hash: null, request_id: null },
+      { arguments: null, salt: null, withheld: true, key: 'k', attempt: 1, replayed: true, approval_id: 'apr_1' },
+    ]);
+    expect(await deliver(sql, report(session, rows))).toBe(rows.at(-1)?.hash);
+    expect(await storedOf(session)).toEqual(rows);
+  });
+
+  it('stores integers as integers', async () => {
+    const session = newSession();
+    await deliver(sql, report(session, [auditRow(session, { attempt: 1 })]));
+    const integers = ['seq', 'at', 'step', 'attempt', 'ok', 'replayed', 'duration_ms', 'withheld'];
+    const types = integers.map((column) => `typeof(${column}) AS ${column}`).join(', ');
+    const row = await env.DB.prepare(`SELECT ${types} FROM audit WHERE uid = ?`).bind(session.uid).first();
+    expect(Object.entries(row ?? {})).toEqual(integers.map((column) => [column, 'integer']));
+  });
+
+  it('writes one row for each row, and none when it comes again', async () => {
+    const { db, rowsWritten } = meteredD1(env.DB);
+    const session = newSession();
+    const rows = chainOf(session, [{}, {}, {}]);
+    await deliver(ledgerSql(db), report(session, rows));
+    expect(rowsWritten()).toBe(3);
+    expect(await deliver(ledgerSql(db), report(session, rows))).toBe(rows.at(-1)?.hash);
+    expect(rowsWritten()).toBe(3);
+  });
+
+  it('answers the hash that is there, not the one it brought', async () => {
+    const session = newSession();
+    const first = auditRow(session);
+    await deliver(sql, report(session, [first]));
+    expect(await deliver(sql, report(session, [auditRow(session, { code: 'FORGED' })]))).toBe(first.hash);
+    expect(await storedOf(session)).toEqual([first]);
+  });
+
+  it('keeps the higher version of an approval, whichever comes last', async () => {
+    const session = newSession();
+    const pending = approvalOf(session);
+    const rejected = { ...pending, version: 2, status: 'rejected', decided_at: 20_000, actor: 'approver:0' };
+    expect(await deliver(sql, report(session, [], [rejected]))).toBeNull();
+    await deliver(sql, report(session, [], [pending]));
+    expect(await findApproval(sql, pending.approval_id)).toEqual(rejected);
+  });
+
+  it('keeps what a session reports of itself, and its later expiry', async () => {
+    const session = { ...newSession(), caller_id: await liveCaller() };
+    await openSession(sql, { ...session, opened_at: 1_000, expires_at: 100_000 });
+    const told = { open_records: 2, ended_at: 5_000, expires_at: 90_000 };
+    const { db, rowsWritten } = meteredD1(env.DB);
+    await deliver(ledgerSql(db), { ...report(session, []), session: told });
+    const row = env.DB.prepare('SELECT open_records, ended_at, expires_at FROM sessions WHERE uid = ?');
+    expect(await row.bind(session.uid).first()).toEqual({ open_records: 2, ended_at: 5_000, expires_at: 100_000 });
+    const before = rowsWritten();
+    await deliver(ledgerSql(db), { ...report(session, []), session: told });
+    expect(rowsWritten()).toBe(before);
+  });
+
+  it('does nothing where there is nothing to report', async () => {
+    const { db, rowsWritten } = meteredD1(env.DB);
+    expect(await deliver(ledgerSql(db), report(newSession(), []))).toBeNull();
+    expect(rowsWritten()).toBe(0);
+  });
+});
+
+describe('the table audit', () => {
+  const stored = async (): Promise<AuditRow> => {
+    const session = newSession();
+    const row = auditRow(session);
+    await deliver(sql, report(session, [row]));
+    return row;
+  };
+  const run = (statement: string, uid: string) => env.DB.prepare(statement).bind(uid).run();
+
+  it.each([
+    "UPDATE audit SET code = 'OTHER' WHERE uid = ?",
+    "UPDATE audit SET arguments = 'other' WHERE uid = ?",
+    'UPDATE audit SET arguments = NULL, salt = NULL, ok = 0 WHERE uid = ?',
+    'UPDATE audit SET arguments = NULL WHERE uid = ?',
+    'DELETE FROM audit WHERE uid = ?',
+  ])('refuses %s', async (statement) => {
+    await expect(run(statement, (await stored()).uid)).rejects.toThrow('the audit is append-only');
+  });
+
+  it('ignores INSERT OR REPLACE over a row', async () => {
+    const row = await stored();
+    await run(
+      `INSERT OR REPLACE INTO audit (uid, seq, kind, at, caller_id, session_id, ok, code, replayed, actor, duration_ms, hash)
+       VALUES (?, 1, 'call', 1, 'c', 's', 1, 'FORGED', 0, 'agent', 1, 'h')`,
+      row.uid,
+    );
+    expect(await storedOf(row)).toEqual([row]);
+  });
+
+  it('lets arguments be erased together with their salt', async () => {
+    const row = await stored();
+    await run('UPDATE audit SET arguments = NULL, salt = NULL WHERE uid = ?', row.uid);
+    expect(await storedOf(row)).toEqual([{ ...row, arguments: null, salt: null }]);
+  });
+});
+
+describe('listAudit', () => {
+  it('shows the newest session first and its rows by seq, page by page', async () => {
+    const caller_id = `caller-${fresh()}`;
+    const older = { caller_id, session_id: 'a', uid: `uid-${fresh()}` };
+    const newer = { caller_id, session_id: 'b', uid: `uid-${fresh()}` };
+    const rows = [...chainOf(newer, [{}, {}, {}]), ...chainOf(older, [{}, {}])];
+    await deliver(sql, report(older, rows.slice(3)));
+    await deliver(sql, report(newer, rows.slice(0, 3)));
+    const listed: AuditRow[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof listAudit>> = await listAudit(sql, { ...noFilter, caller_id }, cursor, 2);
+      listed.push(...page.rows);
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(listed).toEqual(rows);
+  });
+
+  it.each([
+    [{ session_id: 'chat-2' }, [3]],
+    [{ tool: 'refund_order' }, [2]],
+    [{ code: 'OK' }, [1, 3]],
+    [{ from: Date.parse('2026-11-29T12:00:01Z') }, [2, 3]],
+    [{ to: Date.parse('2026-11-29T12:00:01Z') }, [1]],
+  ] satisfies [Partial<AuditFilters>, number[]][])('finds by %j', async (filters, found) => {
+    const session = newSession();
+    const rows = chainOf(session, [
+      {},
+      { tool: 'refund_order', code: 'POLICY_LIMIT', ok: false, at: '2026-11-29T12:00:01.000Z' },
+      { session_id: 'chat-2', at: '2026-11-29T12:00:02.000Z' },
+    ]);
+    await deliver(sql, report(session, rows));
+    const page = await listAudit(sql, { ...noFilter, caller_id: session.caller_id, ...filters }, null, 100);
+    expect(page.rows.map(({ seq }) => seq)).toEqual(found);
+  });
+});
+
+describe('listApprovals', () => {
+  it('lists newest first by status and caller', async () => {
+    const session = newSession();
+    const older = approvalOf(session);
+    const newer = approvalOf(session, { opened_at: 11_000 });
+    await deliver(sql, report(session, [], [older, newer, approvalOf(session, { status: 'expired' })]));
+    const filters = { status: 'pending', caller_id: session.caller_id };
+    const first = await listApprovals(sql, filters, null, 1);
+    expect(first.rows).toEqual([newer]);
+    expect(await listApprovals(sql, filters, first.next_cursor, 1)).toEqual({ rows: [older], next_cursor: null });
+  });
+});
+
+describe('otherApprovals', () => {
+  it('shows the other approvals of a subject from any session, newest first, not the old ones', async () => {
+    const [here, elsewhere] = [newSession(), newSession()];
+    const asked = approvalOf(here, { opened_at: 50_000 });
+    const subject = asked.subject;
+    const others = [40_000, 30_000, 9_999].map((opened_at) => approvalOf(elsewhere, { subject, opened_at }));
+    await deliver(sql, report(here, [], [asked, approvalOf(here)]));
+    await deliver(sql, report(elsewhere, [], others));
+    const found = await otherApprovals(sql, subject ?? '', asked.approval_id, 10_000);
+    expect(found).toEqual(
+      others.slice(0, 2).map(({ approval_id, status, amount_cents, currency, opened_at }) => ({
+        id: approval_id,
+        status,
+        amount_cents,
+        currency,
+        opened_at,
+      })),
+    );
+  });
+});
