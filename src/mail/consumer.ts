@@ -1,0 +1,103 @@
+/**
+ * Sends the mails that sessions asked for, and tells sessions of changes of their caller that could not be told at once. A
+ * queue message holds ids only: address, link and facts come from the session's object when the mail leaves, so that a
+ * decided approval is not mailed any more and a removed approver gets nothing.
+ * A queue delivers at least once, so a mail may leave twice; opening a link twice changes nothing.
+ */
+import type { Config } from '../env.ts';
+import type { JsonObject } from '../json.ts';
+import type { CallerChange, MailTask, QueueMessage, SessionRpc } from '../session/rpc.ts';
+import { approvalMail, noticeMail, type Mail } from './messages.ts';
+import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
+
+/** What the consumer needs of the Worker; src/index.ts hands it in. */
+export type MailRoom = {
+  config: Pick<Config, 'mailFrom' | 'loopback'>;
+  email: Pick<SendEmail, 'send'>;
+  session: (object: string) => Pick<SessionRpc, 'mailTask' | 'delivered' | 'tell'>;
+  /** The caller as it is now, or null where there is none. */
+  callerChange: (callerId: string) => Promise<CallerChange | null>;
+  /** The tool's input schema, or null where the tool is gone. */
+  inputSchema: (tool: string) => JsonObject | null;
+  log: Log;
+  /** Prints a line for the person at the console. Called only where PUBLIC_URL is loopback: a link in a log decides. */
+  print: (line: string) => void;
+};
+
+/** An address that could carry a second header, recipient or display name is refused, whatever the mail service makes of it. */
+const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*$/;
+const MAX_ADDRESS = 254;
+
+/** The mail service will never deliver to this address; trying again would only cost reputation. */
+const NEVER_DELIVERABLE = new Set(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED']);
+
+/** Handles each message of a batch by itself: what one of them meets delays none of the others. */
+export async function consumeMessages(batch: MessageBatch, room: MailRoom): Promise<void> {
+  await Promise.all(batch.messages.map((message) => consume(message, room)));
+}
+
+async function consume(message: Message, room: MailRoom): Promise<void> {
+  const parsed = queueMessageSchema.safeParse(message.body);
+  try {
+    // Not dropped here: it may be for a newer version of this Worker. If nobody can read it, it ends as a dead letter.
+    if (!parsed.success) throw new UnreadableMessage();
+    await act(parsed.data, room);
+    message.ack();
+  } catch (error) {
+    const delaySeconds = backoffSeconds(message.attempts);
+    room.log({
+      event: 'queue_message_failed',
+      message_id: message.id,
+      ...parsed.data,
+      code: error instanceof UnreadableMessage ? 'UNREADABLE_MESSAGE' : errorCode(error),
+      attempt: message.attempts,
+      retry_in_seconds: delaySeconds,
+    });
+    message.retry({ delaySeconds });
+  }
+}
+
+class UnreadableMessage extends Error {}
+
+async function act(message: QueueMessage, room: MailRoom): Promise<void> {
+  const session = room.session(message.object);
+  if (message.type === 'tell') {
+    const change = await room.callerChange(message.caller_id);
+    if (change !== null) await session.tell(change);
+    return;
+  }
+  const task = await session.mailTask(message);
+  if (task === null) return;
+  if (task.kind === 'approval' && room.config.loopback) room.print(`Approval ${task.view.id}: ${task.link}`);
+  const failure = await send(task, room);
+  await session.delivered(message, failure === null ? 'sent' : 'undeliverable');
+  room.log({
+    event: failure === null ? 'mail_sent' : 'mail_undeliverable',
+    ...message,
+    ...(failure === null ? {} : { code: failure }),
+  });
+}
+
+/** Null where the mail left, a code where it never will. Throws where another try may help. */
+async function send(task: MailTask, { config, email, inputSchema }: MailRoom): Promise<string | null> {
+  if (task.to.length > MAX_ADDRESS || !ADDRESS.test(task.to)) return 'BAD_ADDRESS';
+  const { subject, text, html }: Mail = await (task.kind === 'approval'
+    ? approvalMail(task, inputSchema(task.view.tool))
+    : noticeMail(task));
+  try {
+    await email.send({
+      from: { email: config.mailFrom, name: 'Toolgate' },
+      to: task.to,
+      subject,
+      text,
+      html,
+      // RFC 3834: answering machines keep quiet, and nobody's holiday note reaches the sender.
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
+    return null;
+  } catch (error) {
+    const code = errorCode(error);
+    if (NEVER_DELIVERABLE.has(code)) return code;
+    throw error;
+  }
+}

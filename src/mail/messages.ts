@@ -1,0 +1,127 @@
+/**
+ * What the mails say. They hold values of closed sets and patterns, and the caller's name as the operator gave it; whatever
+ * an agent could have worded is left to the page. The link is in the body alone, and the subject is fixed text and an id, so
+ * that nothing said here shows in a notification on a locked screen.
+ */
+import type { JsonObject } from '../json.ts';
+import { formatMoney } from '../money.ts';
+import type { ApprovalView, MailTask, OtherApproval } from '../session/rpc.ts';
+import { closedArguments } from './closed-arguments.ts';
+import { letterHtml, letterText, type Fact, type Letter } from './letter.tsx';
+
+export type Mail = { subject: string; text: string; html: string };
+export type ApprovalTask = Extract<MailTask, { kind: 'approval' }>;
+export type NoticeTask = Extract<MailTask, { kind: 'notice' }>;
+
+/** A longer list is for the page: past this many, what matters is that there are many. */
+const MAX_OTHERS = 10;
+
+/** Asks one approver for a decision. `inputSchema` is the tool's: it says which arguments may be repeated in a mail. */
+export function approvalMail({ view, link }: ApprovalTask, inputSchema: JsonObject | null): Promise<Mail> {
+  return mailOf(`Toolgate: your decision is needed (${view.id})`, {
+    heading: 'An action waits for your decision',
+    opening: 'An agent asked for the action below. It is not done, and will not be unless an approver approves it.',
+    sections: [
+      { title: 'The request', tone: 'neutral', facts: requestFacts(view) },
+      { title: 'What the ledger says', tone: 'neutral', facts: ledgerFacts(view) },
+      { title: 'What the agent claims, unchecked', tone: 'unchecked', facts: claimedFacts(view, inputSchema) },
+    ],
+    link: { label: 'Open the request and decide', url: link },
+    closing: [
+      'This link is yours alone: whoever has it can decide in your name. Opening it changes nothing.',
+      'If you do nothing, the request expires by itself and the action is not done.',
+    ],
+  });
+}
+
+/** Tells an approver that a limit of the policy refused an action. Asks for nothing and holds no link. */
+export function noticeMail(task: NoticeTask): Promise<Mail> {
+  const { caller_name, tool, message, at } = task;
+  return mailOf('Toolgate: an action above its limits was refused', {
+    heading: 'An action above its limits was refused',
+    opening: 'An agent asked for an action that the policy of its application does not allow. It was not done.',
+    sections: [
+      {
+        title: 'What the gate did',
+        tone: 'neutral',
+        facts: [
+          { label: 'Application', value: caller_name },
+          { label: 'Refused at', value: timeOf(at) },
+          { label: 'Why', value: message },
+        ],
+      },
+      {
+        title: 'What the agent claims, unchecked',
+        tone: 'unchecked',
+        facts: [{ label: 'Tool', value: tool }, ...amountFact(task)],
+      },
+    ],
+    link: null,
+    closing: ['You need not answer. If the action is right, a person must do it in the system of record.'],
+  });
+}
+
+const mailOf = async (subject: string, letter: Letter): Promise<Mail> => ({
+  subject,
+  text: letterText(letter),
+  html: await letterHtml(letter),
+});
+
+function requestFacts({ caller_name, id, opened_at, expires_at }: ApprovalView): Fact[] {
+  return [
+    { label: 'Application', value: caller_name },
+    { label: 'Request', value: id },
+    { label: 'Asked at', value: timeOf(opened_at) },
+    { label: 'Expires at', value: timeOf(expires_at) },
+  ];
+}
+
+function ledgerFacts({ ledger, others }: ApprovalView): Fact[] {
+  if (ledger === null)
+    return [{ label: 'Ledger', value: 'could not be read when this mail was written; the page reads it again' }];
+  const { order_id, customer_id, total_cents, refunded_cents, currency } = ledger;
+  return [
+    { label: 'Order', value: order_id },
+    { label: 'Customer', value: customer_id },
+    { label: 'Order total', value: formatMoney({ amount_cents: total_cents, currency }) },
+    { label: 'Refunded so far', value: formatMoney({ amount_cents: refunded_cents, currency }) },
+    {
+      label: 'Other requests for this order, last 30 days',
+      value: others.length === 0 ? 'none' : String(others.length),
+    },
+    ...others.slice(0, MAX_OTHERS).map((other) => ({ label: other.id, value: otherValue(other) })),
+  ];
+}
+
+function otherValue({ amount_cents, currency, status, opened_at }: OtherApproval): string {
+  const amount = amount_cents === null || currency === null ? [] : [formatMoney({ amount_cents, currency })];
+  return [...amount, status, `asked at ${timeOf(opened_at)}`].join(', ');
+}
+
+function claimedFacts({ tool, claimed }: ApprovalView, inputSchema: JsonObject | null): Fact[] {
+  const { shown, left } = closedArguments(inputSchema, claimed.arguments);
+  return [
+    { label: 'Tool', value: tool },
+    ...amountFact(claimed),
+    ...shown
+      .filter(({ name, value }) => !isPartOfAmount(name, value, claimed))
+      .map(({ name, value }) => ({ label: name, value })),
+    ...(left === 0 ? [] : [{ label: 'Further arguments', value: `${left}, shown on the page only` }]),
+  ];
+}
+
+function amountFact({ amount_cents, currency }: { amount_cents: number | null; currency: string | null }): Fact[] {
+  return amount_cents === null || currency === null
+    ? []
+    : [{ label: 'Amount', value: formatMoney({ amount_cents, currency }) }];
+}
+
+/** `amount_cents` and `currency` are read together, as the amount. */
+const isPartOfAmount = (name: string, value: string, claimed: ApprovalView['claimed']): boolean =>
+  claimed.amount_cents !== null &&
+  claimed.currency !== null &&
+  ((name === 'amount_cents' && value === String(claimed.amount_cents)) ||
+    (name === 'currency' && value === claimed.currency));
+
+/** UTC to the minute: approvers sit in different places, and a mail cannot ask where it is read. */
+const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { consumeMessages, type MailRoom } from '../../src/mail/consumer.ts';
+import type { LogLine } from '../../src/mail/queue-message.ts';
+import type { CallerChange, MailTask, QueueMessage } from '../../src/session/rpc.ts';
+import { refundOrder } from '../../src/tools/refund-order.ts';
+import { approvalView } from '../support/approval-view.ts';
+import { queueBatch } from '../support/queue-batch.ts';
+
+const LINK = 'https://toolgate.test/approvals/apr_k3v9x2m7q4w8z1c5?t=header.claims.signature';
+const OBJECT = 'e'.repeat(64);
+
+const message = (approver = 0): QueueMessage => ({
+  type: 'approval',
+  object: OBJECT,
+  approval_id: 'apr_k3v9x2m7q4w8z1c5',
+  approver,
+  resend: 0,
+});
+const tell: QueueMessage = { type: 'tell', object: OBJECT, caller_id: 'c'.repeat(16) };
+const task = (to = 'ana@shop.example'): MailTask => ({ kind: 'approval', to, link: LINK, view: approvalView() });
+const change: CallerChange = {
+  version: 2,
+  name: 'Shop assistant',
+  revoked: true,
+  policy: {
+    allowed_tools: [],
+    approvers: [],
+    customer_scope: 'any',
+    max_refund_cents: 0,
+    max_session_refund_cents: null,
+    confirm_above_cents: 0,
+    max_steps: 10,
+    max_duplicate_calls: 3,
+    approval_ttl_seconds: 60,
+    identical_effects: 'replay',
+  },
+};
+
+const mailError = (code: string): Error => Object.assign(new Error(`could not send to ana@shop.example`), { code });
+
+/** A room whose mail service works; what it was asked for is kept. */
+function mailRoom(changes: Partial<MailRoom> & { task?: (message: QueueMessage) => MailTask | null } = {}) {
+  const sent: EmailMessageBuilder[] = [];
+  const delivered: unknown[] = [];
+  const told: CallerChange[] = [];
+  const log: LogLine[] = [];
+  const printed: string[] = [];
+  const room: MailRoom = {
+    config: { mailFrom: 'gate@toolgate.test', loopback: false },
+    email: {
+      send: (mail: EmailMessage | EmailMessageBuilder) => {
+        sent.push(mail as EmailMessageBuilder);
+        return Promise.resolve({ messageId: 'sent' });
+      },
+    },
+    session: () => ({
+      mailTask: (asked) => Promise.resolve((changes.task ?? (() => task()))(asked)),
+      delivered: (of, result) => Promise.resolve(void delivered.push([of, result])),
+      tell: (of) => Promise.resolve(void told.push(of)),
+    }),
+    callerChange: () => Promise.resolve(change),
+    inputSchema: () => refundOrder.inputSchema,
+    log: (line) => log.push(line),
+    print: (line) => printed.push(line),
+    ...changes,
+  };
+  return { room, sent, delivered, told, log, printed };
+}
+
+const failingWith = (code: string, address = 'ana@shop.example'): MailRoom['email'] => ({
+  send: (mail: EmailMessage | EmailMessageBuilder) =>
+    mail.to === address ? Promise.reject(mailError(code)) : Promise.resolve({ messageId: 'sent' }),
+});
+
+describe('consumeMessages', () => {
+  it('sends the mail and then tells the session that it left', async () => {
+    const { room, sent, delivered } = mailRoom();
+    const { batch, fates } = queueBatch([message()]);
+    await consumeMessages(batch, room);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toMatchObject({
+      from: { email: 'gate@toolgate.test' },
+      to: 'ana@shop.example',
+      subject: 'Toolgate: your decision is needed (apr_k3v9x2m7q4w8z1c5)',
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
+    expect(delivered).toEqual([[message(), 'sent']]);
+    expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
+  });
+
+  it('sends nothing where there is nothing to send any more', async () => {
+    const { room, sent, delivered } = mailRoom({ task: () => null });
+    const { batch, fates } = queueBatch([message()]);
+    await consumeMessages(batch, room);
+    expect({ sent, delivered }).toEqual({ sent: [], delivered: [] });
+    expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
+  });
+
+  it('tells the session the present state of its caller', async () => {
+    const { room, told, sent } = mailRoom();
+    const { batch, fates } = queueBatch([tell]);
+    await consumeMessages(batch, room);
+    expect({ told, sent }).toEqual({ told: [change], sent: [] });
+    expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
+  });
+
+  it.each([
+    [1, 5],
+    [2, 20],
+    [3, 80],
+    [4, 320],
+    [9, 3_600],
+  ])('tries again later after a failure: attempt %i, %i seconds', async (attempts, delay) => {
+    const { room, delivered } = mailRoom({ email: failingWith('E_DELIVERY_FAILED') });
+    const { batch, fates } = queueBatch([message()], attempts);
+    await consumeMessages(batch, room);
+    expect(fates).toEqual([{ ack: false, retryDelaySeconds: delay }]);
+    expect(delivered).toEqual([]);
+  });
+
+  it('lets one bad mailbox of two not stop the other', async () => {
+    const { room, delivered } = mailRoom({
+      email: failingWith('E_DELIVERY_FAILED'),
+      task: (asked) => task(asked.type === 'approval' && asked.approver === 1 ? 'bo@shop.example' : 'ana@shop.example'),
+    });
+    const { batch, fates } = queueBatch([message(0), message(1)]);
+    await consumeMessages(batch, room);
+    expect(fates.map(({ ack }) => ack)).toEqual([false, true]);
+    expect(delivered).toEqual([[message(1), 'sent']]);
+  });
+
+  it.each([
+    [null],
+    ['text'],
+    [{ type: 'approval' }],
+    [{ ...message(), approval_id: 'a\r\nb' }],
+    [{ ...tell, extra: 1 }],
+  ])('passes by a message it cannot read: %j', async (poison) => {
+    const { room, delivered, log } = mailRoom();
+    const { batch, fates } = queueBatch([poison, message()]);
+    await consumeMessages(batch, room);
+    expect(fates).toEqual([
+      { ack: false, retryDelaySeconds: 5 },
+      { ack: true, retryDelaySeconds: null },
+    ]);
+    expect(delivered).toEqual([[message(), 'sent']]);
+    expect(log).toContainEqual(expect.objectContaining({ message_id: 'message-0', code: 'UNREADABLE_MESSAGE' }));
+  });
+
+  it.each(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED'])('gives an address up at once on %s', async (code) => {
+    const { room, delivered } = mailRoom({ email: failingWith(code) });
+    const { batch, fates } = queueBatch([message()]);
+    await consumeMessages(batch, room);
+    expect(delivered).toEqual([[message(), 'undeliverable']]);
+    expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
+  });
+
+  it.each([
+    'ana@shop.example\r\nBcc: all@shop.example',
+    'ana@shop.example\n',
+    'ana@shop.example, bo@shop.example',
+    'Ana <ana@shop.example>',
+    '"ana"@shop.example',
+    'ana',
+    'ana@',
+    'аna@shop.example',
+    `${'a'.repeat(65)}@shop.example`,
+    `ana@${'shop.'.repeat(60)}example`,
+    '',
+  ])('never sends to %j', async (to) => {
+    const { room, sent, delivered } = mailRoom({ task: () => task(to) });
+    const { batch } = queueBatch([message()]);
+    await consumeMessages(batch, room);
+    expect(sent).toEqual([]);
+    expect(delivered).toEqual([[message(), 'undeliverable']]);
+  });
+
+  it('logs ids and codes, never an address or a link', async () => {
+    for (const email of [
+      mailRoom().room.email,
+      failingWith('E_DELIVERY_FAILED'),
+      failingWith('E_RECIPIENT_SUPPRESSED'),
+    ]) {
+      const { room, log, printed } = mailRoom({ email });
+      await consumeMessages(queueBatch([message()]).batch, room);
+      expect(log).toHaveLength(1);
+      expect(log[0]).toMatchObject({ approval_id: 'apr_k3v9x2m7q4w8z1c5', approver: 0 });
+      expect(JSON.stringify(log)).not.toMatch(/@|:\/\/|25/);
+      expect(printed).toEqual([]);
+    }
+  });
+
+  it('shows the link on the console of a loopback deployment, also where the mail fails', async () => {
+    const { room, printed } = mailRoom({
+      config: { mailFrom: 'gate@toolgate.test', loopback: true },
+      email: failingWith('E_DELIVERY_FAILED'),
+    });
+    await consumeMessages(queueBatch([message()]).batch, room);
+    expect(printed).toEqual([`Approval apr_k3v9x2m7q4w8z1c5: ${LINK}`]);
+  });
+});

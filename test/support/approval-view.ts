@@ -1,0 +1,35 @@
+import type { ApprovalView, LedgerFacts } from '../../src/session/rpc.ts';
+
+/** A pending refund of 25.90 BRL on an order of 120.00 BRL of which nothing is refunded yet. Each test changes one thing. */
+export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView => ({
+  id: 'apr_k3v9x2m7q4w8z1c5',
+  status: 'pending',
+  tool: 'refund_order',
+  caller_name: 'Shop assistant',
+  session_id: 'chat-4711',
+  opened_at: Date.UTC(2026, 10, 29, 14, 5, 59, 999),
+  expires_at: Date.UTC(2026, 10, 30, 14, 5),
+  decided_at: null,
+  decided_by: null,
+  note: null,
+  result: null,
+  claimed: {
+    amount_cents: 2590,
+    currency: 'BRL',
+    arguments: { order_id: 'ORD-1001', amount_cents: 2590, currency: 'BRL', reason: 'damaged' },
+  },
+  ledger: ledgerFacts(),
+  others: [],
+  applied_before: [],
+  phrase: '25.90',
+  ...changes,
+});
+
+export const ledgerFacts = (changes: Partial<LedgerFacts> = {}): LedgerFacts => ({
+  order_id: 'ORD-1001',
+  customer_id: 'CUS-1',
+  total_cents: 12_000,
+  refunded_cents: 0,
+  currency: 'BRL',
+  ...changes,
+});
