@@ -17,7 +17,9 @@ import { problemDocs } from './http/docs.tsx';
 import { errorFacts } from './http/errors.ts';
 import { healthz, readyz } from './http/health.ts';
 import { problem } from './http/problem.ts';
+import { providerCalls } from './http/provider-calls.ts';
 import { sessions } from './http/sessions.ts';
+import { tools } from './http/tools.ts';
 
 /** The pattern of the route that answers; null where none does. Middleware matches every path and says nothing. */
 function routePattern(c: HttpContext): string | null {
@@ -104,6 +106,8 @@ app.use(ownHost);
 app.route('/readyz', readyz);
 app.route('/v1/sessions', sessions);
 app.route('/v1/calls', calls);
+app.route('/v1/calls', providerCalls);
+app.route('/v1/tools', tools);
 app.route('/v1/approvals', approvals);
 app.route('/docs/problems', problemDocs);
 

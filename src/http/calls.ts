@@ -33,7 +33,7 @@ export const calls = new Hono<HttpEnv>().post('/', async (c) => {
 });
 
 /** The budget as RateLimit fields (a host need not count), and the audit row's hash: evidence that the host can keep. */
-function showStanding(c: HttpContext, { max_steps, steps_left, audit }: Standing): void {
+export function showStanding(c: HttpContext, { max_steps, steps_left, audit }: Standing): void {
   c.header('RateLimit-Policy', `"steps";q=${max_steps}`);
   c.header('RateLimit', `"steps";r=${steps_left}`);
   c.header('Toolgate-Audit', `${audit.seq}:${audit.hash}`);

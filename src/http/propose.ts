@@ -80,7 +80,7 @@ function placed(answer: CallAnswer): Proposed {
 const isOverloaded = (error: unknown): boolean =>
   error instanceof Error && 'overloaded' in error && error.overloaded === true;
 
-const newCallId = (): string => `call_${crypto.randomUUID().replaceAll('-', '')}`;
+export const newCallId = (): string => `call_${crypto.randomUUID().replaceAll('-', '')}`;
 
 function logUnreachable(call: CallRequest, error: unknown, tries: number): void {
   console.error(

@@ -1,0 +1,25 @@
+/** The tools a session may use, as a provider's request takes them: `GET /v1/tools` (SPEC 3). */
+import { Hono } from 'hono';
+import type { SessionClaims } from '../auth/tokens.ts';
+import { definitionFormats } from '../providers/index.ts';
+import { neutral } from '../providers/neutral.ts';
+import { allTools } from '../tools/index.ts';
+import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
+import { authenticateAgent, refuseCredential } from './credentials.ts';
+import { problem } from './problem.ts';
+
+export const tools = new Hono<HttpEnv>().get('/', async (c) => {
+  const agent = await authenticateAgent(c);
+  if (agent instanceof Response) return agent;
+  const provider = c.req.query('provider');
+  const format = provider === undefined ? neutral : definitionFormats.get(provider);
+  if (format === undefined) return problem(c, 'not-found', { reason: 'unknown_provider' });
+  const allowed = await agentTools(c, agent);
+  if (allowed === null) return refuseCredential(c, 'session_not_live');
+  // In the registry's order, which is that of the names: equal bytes from call to call keep a provider's prompt cache.
+  return c.json({ tools: format.tools(allTools.filter(({ name }) => allowed.includes(name))) });
+});
+
+/** The names a session may use now; null where it takes no more calls. */
+export const agentTools = (c: HttpContext, agent: SessionClaims): Promise<string[] | null> =>
+  sessionStub(c.env, agent.caller, agent.session).tools(agent.uid);
