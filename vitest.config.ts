@@ -1,10 +1,10 @@
 // Three kinds of test: `unit` in plain Node, `runtime` inside workerd with real bindings, `contract` from outside over HTTP.
-import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
-import { defineConfig } from 'vitest/config'
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
+import { defineConfig } from 'vitest/config';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    migrations: Awaited<ReturnType<typeof readD1Migrations>>
+    migrations: Awaited<ReturnType<typeof readD1Migrations>>;
   }
 }
 
@@ -14,7 +14,7 @@ const testBindings = {
   ADMIN_TOKEN: 'a'.repeat(64),
   TOOLGATE_SECRET: 'b'.repeat(64),
   MAIL_FROM: 'gate@toolgate.test',
-}
+};
 
 export default defineConfig({
   test: {
@@ -65,4 +65,4 @@ export default defineConfig({
       },
     ],
   },
-})
+});
