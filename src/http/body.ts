@@ -44,15 +44,16 @@ function isPlainJson(headers: Headers): boolean {
 }
 
 /** Null where there is more: a declared length is refused unread, an undeclared one as soon as it passes the limit. */
-async function readAtMost(request: Request, maxBytes: number): Promise<Uint8Array | null> {
+export async function readAtMost(request: Request, maxBytes: number): Promise<ArrayBuffer | null> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) return null;
-  if (request.body === null) return new Uint8Array();
+  const stream = request.body as ReadableStream<Uint8Array> | null;
+  if (stream === null) return new ArrayBuffer();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
+  const reader = stream.getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(chunks, size);
+    if (done) return new Blob(chunks).arrayBuffer();
     size += value.byteLength;
     if (size > maxBytes) {
       await reader.cancel();
@@ -63,7 +64,7 @@ async function readAtMost(request: Request, maxBytes: number): Promise<Uint8Arra
 }
 
 /** Null where it is not UTF-8. A byte order mark is kept, for the JSON reader to refuse. */
-function decodeUtf8(bytes: Uint8Array): string | null {
+function decodeUtf8(bytes: ArrayBuffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
