@@ -1,0 +1,48 @@
+/** What the operator's lists have in common: their queries are checked, and a page begins where the one before ended. */
+import { zValidator } from '@hono/zod-validator';
+import * as z from 'zod';
+import { InvalidCursor, type Page } from '../store/columns.ts';
+import { describeMisfits } from './body.ts';
+import type { HttpContext, HttpEnv } from './context.ts';
+import { problem } from './problem.ts';
+
+const MAX_LIMIT = 1_000;
+
+/** Rows of a page: 1 to 1,000, 100 where nothing is said. */
+export const pageLimit = z
+  .string()
+  .regex(/^\d{1,4}$/, 'expected a number')
+  .transform(Number)
+  .pipe(z.int().min(1).max(MAX_LIMIT))
+  .default(100);
+
+/** A text to compare with; null does not narrow. */
+export const comparedText = z.string().min(1).max(256).nullable().default(null);
+
+/** An RFC 3339 time as ms since the epoch; null does not narrow. */
+export const comparedTime = z.iso
+  .datetime({ offset: true })
+  .transform((text) => Date.parse(text))
+  .nullable()
+  .default(null);
+
+/** Where to go on: what a page before gave as `next_cursor`. */
+export const cursor = z.string().max(1_024).nullable().default(null);
+
+/** Refuses unknown and ill-typed parameters: a misspelled filter must not show everything as if it had been applied. */
+export function checkedQuery<Shape extends z.ZodRawShape>(shape: Shape) {
+  type Schema = z.ZodObject<Shape, z.core.$strict>;
+  const refuse = (result: { success: boolean; error?: z.core.$ZodError }, c: HttpContext): Response | undefined =>
+    result.error && problem(c, 'invalid-body', { reason: 'query', detail: describeMisfits(result.error) });
+  return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', z.strictObject(shape), refuse);
+}
+
+/** A page, or the problem of a cursor that this list never handed out. */
+export async function readPage<Row>(c: HttpContext, page: Promise<Page<Row>>): Promise<Page<Row> | Response> {
+  try {
+    return await page;
+  } catch (error) {
+    if (!(error instanceof InvalidCursor)) throw error;
+    return problem(c, 'invalid-body', { reason: 'cursor', detail: `cursor: ${error.message}` });
+  }
+}

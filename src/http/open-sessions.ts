@@ -1,0 +1,97 @@
+/**
+ * Reaching all open sessions of a caller. What an operator changed must hold everywhere when the answer says so, so each
+ * session is told before the answer; those that cannot be told in time are told by the queue, and counted.
+ */
+import { sessionObjectName } from '../auth/tokens.ts';
+import type { CallerChange, QueueMessage, SessionRpc } from '../session/rpc.ts';
+import { ledgerSql } from '../store/d1.ts';
+import { openSessionsOf, type SessionPlace } from '../store/sessions.ts';
+import { sessionStub } from './context.ts';
+
+/** More would outlast a client's patience and come near the platform's limit of requests that one request may make. */
+const TOLD_AT_ONCE = 500;
+/** Objects are spread over the world; this many answers are awaited together. */
+const PARALLEL = 25;
+/** An object that does not answer by then is left to the queue. */
+const REACH_MS = 5_000;
+/** The most messages that Queues takes in one batch. */
+const QUEUE_BATCH = 100;
+
+/** Tells a caller's open sessions what it has become. `queued` ones will hear of it from the queue. */
+export async function tellOpenSessions(
+  env: Env,
+  callerId: string,
+  change: CallerChange,
+): Promise<{ told: number; queued: number }> {
+  const now = Date.now();
+  const page = (after: string | null, limit: number): Promise<SessionPlace[]> =>
+    openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit);
+
+  const first = await page(null, TOLD_AT_ONCE);
+  const missed = await missedOf(env, first, (session) => session.tell(change));
+  await queueTelling(env, missed);
+  let queued = missed.length;
+  let after = first.length === TOLD_AT_ONCE ? first.at(-1)?.uid : undefined;
+  while (after !== undefined) {
+    const rest = await page(after, QUEUE_BATCH);
+    await queueTelling(env, rest);
+    queued += rest.length;
+    after = rest.length === QUEUE_BATCH ? rest.at(-1)?.uid : undefined;
+  }
+  return { told: first.length - missed.length, queued };
+}
+
+/** Ends a caller's open sessions. `missed` ones could not be reached and go on until their tokens expire. */
+export async function endOpenSessions(env: Env, callerId: string): Promise<{ ended: number; missed: number }> {
+  const now = Date.now();
+  const counts = { ended: 0, missed: 0 };
+  let after: string | null = null;
+  for (;;) {
+    const page: SessionPlace[] = await openSessionsOf(ledgerSql(env.DB), callerId, now, after, TOLD_AT_ONCE);
+    const missed = await missedOf(env, page, (session, { uid }) => session.end(uid));
+    counts.ended += page.length - missed.length;
+    counts.missed += missed.length;
+    const last = page.at(-1);
+    if (last === undefined || page.length < TOLD_AT_ONCE) return counts;
+    after = last.uid;
+  }
+}
+
+/** Asks something of each session's object and returns those that failed or kept silent. */
+async function missedOf(
+  env: Env,
+  places: SessionPlace[],
+  ask: (session: SessionRpc, place: SessionPlace) => Promise<unknown>,
+): Promise<SessionPlace[]> {
+  const missed: SessionPlace[] = [];
+  for (let start = 0; start < places.length; start += PARALLEL) {
+    const some = places.slice(start, start + PARALLEL);
+    const answers = await Promise.allSettled(
+      some.map((place) => inTime(ask(sessionStub(env, place.caller_id, place.session_id), place))),
+    );
+    missed.push(...some.filter((_, index) => answers[index]?.status === 'rejected'));
+  }
+  return missed;
+}
+
+/** An RPC cannot be withdrawn; one that comes late does no harm, because telling and ending may be repeated. */
+async function inTime(answer: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the session object did not answer')), REACH_MS);
+  });
+  try {
+    await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function queueTelling(env: Env, places: SessionPlace[]): Promise<void> {
+  const messages = places.map(({ caller_id, session_id }): MessageSendRequest<QueueMessage> => {
+    return { body: { type: 'tell', object: sessionObjectName(caller_id, session_id), caller_id } };
+  });
+  for (let start = 0; start < messages.length; start += QUEUE_BATCH) {
+    await env.QUEUE.sendBatch(messages.slice(start, start + QUEUE_BATCH));
+  }
+}
