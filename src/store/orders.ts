@@ -1,5 +1,6 @@
 /** Reads of orders. Nothing here writes: a refund moves an order together with its attempt. */
 import * as z from 'zod';
+import { CURRENCIES } from '../ports.ts';
 import type { LedgerSql, Order, Orders } from '../ports.ts';
 import { integer } from './columns.ts';
 
@@ -8,7 +9,7 @@ const orderRow: z.ZodType<Order> = z.object({
   customer_id: z.string(),
   total_cents: integer,
   refunded_cents: integer,
-  currency: z.string(),
+  currency: z.enum(CURRENCIES),
 });
 
 const FIND = `

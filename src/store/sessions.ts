@@ -107,3 +107,8 @@ export async function sessionPage(sql: LedgerSql, cursor: string | null, limit: 
     ({ uid }) => [uid],
   );
 }
+
+/** Takes back a session that was entered and then refused: nothing was opened, so nothing may be listed. */
+export async function withdrawSession(sql: LedgerSql, uid: string): Promise<void> {
+  await sql.batch([{ sql: 'DELETE FROM sessions WHERE uid = ?1', params: [uid] }]);
+}

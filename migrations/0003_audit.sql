@@ -1,0 +1,68 @@
+-- What the session objects sent of their logs and approvals. The objects are the authority; this is what operators query.
+
+CREATE TABLE audit (
+  uid         TEXT NOT NULL,
+  seq         INTEGER NOT NULL,
+  kind        TEXT NOT NULL CHECK (kind IN ('call', 'decision', 'event')),
+  at          INTEGER NOT NULL,              -- ms since the epoch
+  caller_id   TEXT NOT NULL,
+  session_id  TEXT NOT NULL,
+  step        INTEGER,
+  call_id     TEXT,
+  tool        TEXT,
+  arguments   TEXT,                          -- as the model wrote them, at most 4,096 bytes; null when erased or withheld
+  salt        TEXT,                          -- erased with them, so that args_hash tells nothing
+  args_hash   TEXT,
+  key         TEXT,                          -- call key
+  attempt     INTEGER,                       -- only on the row that made a record executed
+  ok          INTEGER NOT NULL,
+  code        TEXT NOT NULL,
+  fields      TEXT,                          -- JSON array of the fields with problems
+  replayed    INTEGER NOT NULL,
+  approval_id TEXT,
+  actor       TEXT NOT NULL,
+  duration_ms INTEGER NOT NULL,
+  request_id  TEXT,
+  contract    TEXT,
+  hash        TEXT NOT NULL,
+  withheld    INTEGER NOT NULL DEFAULT 0,    -- 1: refused with its arguments, sent without them; not part of the hash
+  PRIMARY KEY (uid, seq)
+) WITHOUT ROWID;
+
+-- Erasing arguments is the one change allowed; it may touch nothing else.
+CREATE TRIGGER audit_keeps_update BEFORE UPDATE ON audit
+WHEN NEW.arguments IS NOT NULL OR NEW.salt IS NOT NULL
+  OR NEW.uid IS NOT OLD.uid OR NEW.seq IS NOT OLD.seq OR NEW.kind IS NOT OLD.kind OR NEW.at IS NOT OLD.at
+  OR NEW.caller_id IS NOT OLD.caller_id OR NEW.session_id IS NOT OLD.session_id OR NEW.step IS NOT OLD.step
+  OR NEW.call_id IS NOT OLD.call_id OR NEW.tool IS NOT OLD.tool OR NEW.args_hash IS NOT OLD.args_hash
+  OR NEW.key IS NOT OLD.key OR NEW.attempt IS NOT OLD.attempt OR NEW.ok IS NOT OLD.ok OR NEW.code IS NOT OLD.code
+  OR NEW.fields IS NOT OLD.fields OR NEW.replayed IS NOT OLD.replayed OR NEW.approval_id IS NOT OLD.approval_id
+  OR NEW.actor IS NOT OLD.actor OR NEW.duration_ms IS NOT OLD.duration_ms OR NEW.request_id IS NOT OLD.request_id
+  OR NEW.contract IS NOT OLD.contract OR NEW.hash IS NOT OLD.hash OR NEW.withheld IS NOT OLD.withheld
+BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_keeps_delete BEFORE DELETE ON audit
+BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_keeps_replace BEFORE INSERT ON audit
+WHEN EXISTS (SELECT 1 FROM audit WHERE uid = NEW.uid AND seq = NEW.seq)
+BEGIN SELECT RAISE(IGNORE); END;
+
+CREATE TABLE approvals (
+  approval_id   TEXT NOT NULL PRIMARY KEY,
+  version       INTEGER NOT NULL,            -- of the object's record; the higher one wins
+  uid           TEXT NOT NULL,
+  caller_id     TEXT NOT NULL,
+  session_id    TEXT NOT NULL,
+  tool          TEXT NOT NULL,
+  subject       TEXT,                        -- what it concerns, such as an order
+  amount_cents  INTEGER,
+  currency      TEXT,
+  status        TEXT NOT NULL,
+  code          TEXT,                        -- why it failed
+  opened_at     INTEGER NOT NULL,
+  expires_at    INTEGER NOT NULL,
+  decided_at    INTEGER,
+  actor         TEXT,
+  delivery      TEXT NOT NULL CHECK (json_valid(delivery)) -- [{approver, email, sent_at, undeliverable}]
+) WITHOUT ROWID;
+-- The approver's page lists the other approvals of the same order.
+CREATE INDEX approvals_by_subject ON approvals (subject, opened_at);

@@ -1,0 +1,155 @@
+/**
+ * What happens to stored actions outside a call of the agent: a person's decision, the resumption of what they approved,
+ * the settling of what nobody runs, expiry. All of it judges the stored arguments under the policy of now. Whoever calls
+ * these holds the record's key, apart from `expire`, which awaits nothing.
+ */
+import type { Refusal } from '../outcome.ts';
+import type { EffectRecord, LedgerRow } from '../ports.ts';
+import type { CheckedCall, ConfirmedCall, Proposal } from './calls.ts';
+import type { Decision, Gate, Origin } from './gate.ts';
+import { endingOf, voidOpen } from './settlement.ts';
+import { allowedTool } from './stages/1-resolve.ts';
+import type { Checking } from './stages/5-business-rules.ts';
+import { businessRules, isJudgement } from './stages/5-business-rules.ts';
+import { policy } from './stages/6-policy.ts';
+import { confirmation } from './stages/7-confirmation.ts';
+import { sendEffect } from './stages/8-execute.ts';
+
+/** After this an approved action that could not be carried out is failed for good: nobody expects it any more. */
+export const RESUME_LIMIT_MS = 60 * 60 * 1000;
+
+/** How an approval ended. `lost`: something else came first; `stale`: the page showed what is no longer so. */
+export type Approved = 'approved' | 'failed' | 'unreadable' | 'stale' | 'lost';
+
+/** Stages 1, 3 and 5 to 8 on the stored arguments, then the effect. `isStale` compares what the ledger says now with the page. */
+export async function approve(
+  record: EffectRecord,
+  decision: Decision,
+  isStale: (seen: CheckedCall['seen']) => boolean,
+  gate: Gate,
+): Promise<Approved> {
+  const checked = await checkStored(record, decision, gate);
+  if (!checked.ok && !isJudgement(checked.refusal)) return 'unreadable';
+  const seen = checked.ok ? checked.call.seen : checked.seen;
+  if (seen !== undefined && isStale(seen)) return 'stale';
+
+  // From here to the claim nothing is awaited: of a decision, an expiry and a withdrawal one wins.
+  const now = gate.records.reread(record);
+  if (now.state !== 'pending' || expire(now, 'session', gate)) return 'lost';
+  const confirmed = confirmStored(checked, gate);
+  if (!confirmed.ok) {
+    const { refusal } = confirmed;
+    const change = { to: 'failed', record: now, refusal, voided: false, decision } as const;
+    gate.settle({ origin: { kind: 'decision', decision, record: now }, verdict: { ok: false, refusal }, key: now.key, change });
+    return 'failed';
+  }
+  const approved = gate.approve(now, decision);
+  if (approved === null) return 'lost';
+  endDecision(await sendEffect(confirmed.call, approved, gate), approved, decision, gate);
+  return 'approved';
+}
+
+/** A person's no: final for this session. */
+export function reject(record: EffectRecord, decision: Decision, gate: Gate): void {
+  const { key, contract } = record;
+  gate.settle({
+    origin: { kind: 'decision', decision, record },
+    verdict: { ok: false, refusal: { code: 'CONFIRMATION_REJECTED', note: decision.note } },
+    key,
+    contract,
+    change: { to: 'rejected', record, decision },
+  });
+}
+
+/** Carries on an approved action that nobody runs: the same attempt if it is still good, else its void. */
+export async function resumeApproved(record: EffectRecord, gate: Gate): Promise<void> {
+  const decision = decisionOf(record, gate);
+  const definition = gate.tools.get(record.tool);
+  const abandoned = gate.now() > (record.approval?.decided_at ?? 0) + RESUME_LIMIT_MS;
+  const release = gate.occupy(record.key);
+  try {
+    const confirmed = abandoned ? tooLate : await judgeStored(record, decision, gate);
+    if (confirmed.ok) return endDecision(await sendEffect(confirmed.call, record, gate), record, decision, gate);
+    if (!isJudgement(confirmed.refusal) && !abandoned) return;
+    const ending = await voidOpen(record, confirmed.refusal, definition, gate);
+    if (ending.change !== undefined) gate.settle({ ...ending, origin: { kind: 'decision', decision, record } });
+  } finally {
+    release();
+  }
+}
+const tooLate = { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: false } } as const;
+
+/** The alarm's part: a claim nobody runs is voided, or found to have been applied. */
+export async function settleClaimed(record: EffectRecord, gate: Gate): Promise<void> {
+  const release = gate.occupy(record.key);
+  try {
+    const ending = await voidOpen(record, tooLate.refusal, gate.tools.get(record.tool), gate);
+    const origin: Origin = { kind: 'event', actor: 'alarm', record, request_id: null };
+    if (ending.change !== undefined) gate.settle({ ...ending, origin });
+  } finally {
+    release();
+  }
+}
+
+/** Expires a pending action whose time is over; whoever meets it first does it. */
+export function expire(record: EffectRecord, actor: 'alarm' | 'session', gate: Gate): boolean {
+  if (record.state !== 'pending' || gate.now() < (record.approval?.expires_at ?? 0)) return false;
+  gate.settle({
+    origin: { kind: 'event', actor, record, request_id: null },
+    verdict: { ok: false, refusal: { code: 'APPROVAL_EXPIRED' } },
+    key: record.key,
+    contract: record.contract,
+    change: { to: 'expired', record },
+  });
+  return true;
+}
+
+async function judgeStored(record: EffectRecord, decision: Decision, gate: Gate): Promise<Confirming> {
+  const checked = await checkStored(record, decision, gate);
+  return confirmStored(checked, gate);
+}
+
+type Confirming = { ok: true; call: ConfirmedCall } | { ok: false; refusal: Refusal };
+
+function confirmStored(checked: Checking, gate: Gate): Confirming {
+  const permitted = checked.ok ? policy(checked.call, gate) : checked;
+  if (!permitted.ok) return permitted;
+  const confirmed = confirmation(permitted.call, gate);
+  if (!confirmed.ok) throw new Error('an approved action needs no further person');
+  return confirmed;
+}
+
+async function checkStored(record: EffectRecord, decision: Decision, gate: Gate): Promise<Checking> {
+  const definition = allowedTool(record.tool, gate);
+  if ('code' in definition) return { ok: false, refusal: definition };
+  // A person approved what the old contract meant.
+  if (definition.contract !== record.contract) return { ok: false, refusal: { code: 'TOOL_CHANGED' } };
+  const valid = definition.bind(record.input);
+  if (!valid.ok) return { ok: false, refusal: { code: 'INVALID_ARGUMENTS', problems: valid.problems } };
+  const { key, attempt, call_id, step, fingerprint } = record;
+  const stored: Proposal = {
+    origin: { kind: 'decision', decision, record },
+    definition,
+    bound: valid.bound,
+    ...{ key, attempt, call_id, step, fingerprint },
+    started_at: gate.now(),
+    open: record,
+    approval: decision,
+    repeated: false,
+  };
+  return businessRules(stored, gate);
+}
+
+/** A decision leaves one row, written when the execution it started ends; until then the record stays approved. */
+function endDecision(row: LedgerRow | null, record: EffectRecord, decision: Decision, gate: Gate): void {
+  if (row === null) return;
+  const ending = endingOf(row, record, gate.tools.get(record.tool));
+  gate.settle({ ...ending, origin: { kind: 'decision', decision, record } });
+}
+
+const decisionOf = ({ approval }: EffectRecord, gate: Gate): Decision => ({
+  approver: approval?.decided_by ?? 0,
+  note: approval?.note ?? null,
+  request_id: approval?.request_id ?? '',
+  started_at: gate.now(),
+});

@@ -1,0 +1,114 @@
+/**
+ * The gate: nine stages in the order of the specification, each an explicit call. A call that fails two of them gets
+ * the earlier code, and nothing behind a failed stage runs. Who may ask at all was decided before it came here.
+ */
+import type { Refusal } from '../outcome.ts';
+import { timestamp } from '../outcome.ts';
+import type { EffectRecord } from '../ports.ts';
+import type { CheckedCall, Proposal, RawCall } from './calls.ts';
+import { intentOf, originOf } from './calls.ts';
+import type { Ending, Gate, Settled } from './gate.ts';
+import { endingOf, voidOpen } from './settlement.ts';
+import { takeStep, withinBudget } from './stages/0-step-budget.ts';
+import { resolve } from './stages/1-resolve.ts';
+import { parse } from './stages/2-parse.ts';
+import { matchSchema } from './stages/3-schema.ts';
+import { bindKey, consultRecord, propose } from './stages/4-idempotency.ts';
+import { businessRules, isJudgement } from './stages/5-business-rules.ts';
+import { policy } from './stages/6-policy.ts';
+import { confirmation } from './stages/7-confirmation.ts';
+import { executeRead, sendEffect } from './stages/8-execute.ts';
+
+/** Judges one proposed call and settles it: exactly one audit row, whatever it was. */
+export async function runCall(raw: RawCall, gate: Gate): Promise<Settled> {
+  const counted = takeStep(raw, gate);
+  const refuse = (refusal: Refusal, known: Partial<Ending> = {}): Settled =>
+    gate.settle({ origin: originOf(counted), verdict: { ok: false, refusal }, ...known });
+
+  const budgeted = withinBudget(counted, gate);
+  if (!budgeted.ok) return refuse(budgeted.refusal);
+
+  const resolved = resolve(budgeted.call, gate);
+  if (!resolved.ok) return refuse(resolved.refusal);
+  const { contract } = resolved.call.definition;
+
+  const parsed = parse(resolved.call);
+  if (!parsed.ok) return refuse(parsed.refusal, { contract });
+
+  const valid = matchSchema(parsed.call);
+  if (!valid.ok) return refuse(valid.refusal, { contract });
+
+  const keyed = bindKey(valid.call, gate);
+  if (!keyed.ok) return refuse(keyed.refusal, { contract, key: keyed.key });
+  const { call } = keyed;
+  if (call.definition.effect === 'none') return judgeRead(propose(call, null, 1, false), gate);
+
+  const consulted = await consultRecord(call, gate);
+  if (consulted.answered) {
+    const { verdict, record } = consulted;
+    return gate.settle({ origin: originOf(call), verdict, record, contract, key: call.key });
+  }
+  try {
+    return await judgeEffect(consulted.call, gate);
+  } finally {
+    consulted.release();
+  }
+}
+
+/** Stages 5 to 8 for a tool without effect. */
+async function judgeRead(call: Proposal, gate: Gate): Promise<Settled> {
+  const { origin, key, definition } = call;
+  const end = (verdict: Ending['verdict']): Settled => gate.settle({ origin, key, contract: definition.contract, verdict });
+  const permitted = policy({ ...call, seen: {} }, gate);
+  if (!permitted.ok) return end(permitted);
+  const confirmed = confirmation(permitted.call, gate);
+  if (!confirmed.ok) throw new Error(`${definition.name} is a read and cannot need a person`);
+  return end(await executeRead(confirmed.call, gate));
+}
+
+/** Stages 5 to 8 for an effect whose key this call holds. */
+export async function judgeEffect(call: Proposal, gate: Gate): Promise<Settled> {
+  const checked = await businessRules(call, gate);
+  if (!checked.ok) return refuseEffect(call, checked.refusal, gate);
+
+  const permitted = policy(checked.call, gate);
+  if (!permitted.ok) return refuseEffect(call, permitted.refusal, gate);
+
+  const confirmed = confirmation(permitted.call, gate);
+  if (!confirmed.ok) return call.open === null ? park(permitted.call, gate) : askAnew(call, call.open, gate);
+
+  const record = call.open ?? gate.claim(intentOf(confirmed.call));
+  const row = await sendEffect(confirmed.call, record, gate);
+  return gate.settle({ ...endingOf(row, record, call.definition), origin: call.origin });
+}
+
+/** An attempt that may have been sent fails only by its void; one that cannot be judged stays as it is. */
+async function refuseEffect(call: Proposal, refusal: Refusal, gate: Gate): Promise<Settled> {
+  const { origin, key, open, definition } = call;
+  if (open === null) return gate.settle({ origin, key, contract: definition.contract, verdict: { ok: false, refusal } });
+  if (!isJudgement(refusal)) return gate.settle({ ...endingOf(null, open, definition), origin });
+  return gate.settle({ ...(await voidOpen(open, refusal, definition, gate)), origin });
+}
+
+/** Stage 7's refusal: the pending action and its audit row are one write, before the answer. */
+function park(call: CheckedCall, gate: Gate): Settled {
+  const { origin, key, definition } = call;
+  const opened_at = gate.now();
+  const approval = { id: gate.newId('apr'), opened_at, expires_at: opened_at + gate.scope().approval_ttl_seconds * 1000 };
+  const notice = { id: approval.id, status: 'pending', expires_at: timestamp(approval.expires_at), arguments: call.bound.input } as const;
+  return gate.settle({
+    origin,
+    key,
+    contract: definition.contract,
+    change: { to: 'pending', intent: intentOf(call), approval },
+    verdict: { ok: false, refusal: { code: 'CONFIRMATION_REQUIRED', approval: notice } },
+  });
+}
+
+/** A claim made before confirmation was due: void it, and judge the call again as new. */
+async function askAnew(call: Proposal, open: EffectRecord, gate: Gate): Promise<Settled> {
+  const ending = await voidOpen(open, { code: 'UPSTREAM_UNAVAILABLE', sent: false }, call.definition, gate);
+  if (ending.change?.to !== 'failed') return gate.settle({ ...ending, origin: call.origin });
+  gate.settle({ ...ending, origin: { kind: 'event', actor: 'session', record: open, request_id: null } });
+  return judgeEffect({ ...call, open: null, attempt: gate.records.nextAttempt(call.key) }, gate);
+}

@@ -1,0 +1,34 @@
+/** What a record says to whoever asks about it: a repeated call, a transport retry, a poll. */
+import type { ApprovalNotice, Verdict } from '../outcome.ts';
+import { timestamp } from '../outcome.ts';
+import type { EffectRecord } from '../ports.ts';
+
+/** An applied effect is replayed from what the ledger's row held; nothing else is ever told as done. */
+export function verdictOf(record: EffectRecord): Verdict {
+  switch (record.state) {
+    case 'executed':
+      return { ok: true, data: record.answer ?? {}, replayed: true };
+    case 'rejected':
+      return { ok: false, refusal: { code: 'CONFIRMATION_REJECTED', note: record.approval?.note ?? null } };
+    case 'failed':
+      return { ok: false, refusal: record.refusal ?? { code: 'UPSTREAM_UNAVAILABLE', sent: false } };
+    default: {
+      const approval = noticeOf(record);
+      return approval === null
+        ? { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } }
+        : { ok: false, refusal: { code: 'CONFIRMATION_REQUIRED', approval } };
+    }
+  }
+}
+
+/** What a caller sees of an approval: never a link, never an address. */
+export function noticeOf(record: EffectRecord): ApprovalNotice | null {
+  const { approval } = record;
+  if (approval === null) return null;
+  return {
+    id: approval.id,
+    status: record.state === 'claimed' ? 'approved' : record.state,
+    expires_at: timestamp(approval.expires_at),
+    arguments: record.input,
+  };
+}

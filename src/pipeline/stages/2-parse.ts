@@ -1,0 +1,31 @@
+/** Stage 2: the arguments are exactly one JSON object. Refused, never repaired: a repaired call is one nobody proposed. */
+import { byteLength, canonicalJson, hashOf } from '../../canonical.ts';
+import type { JsonObject } from '../../json.ts';
+import { MAX_ARGUMENTS_BYTES, parseObjectText } from '../../json.ts';
+import type { ParsedCall, ResolvedCall, Step } from '../calls.ts';
+
+export type Reading = { ok: true; value: JsonObject } | { ok: false; reason: string };
+
+export function parse(call: ResolvedCall): Step<ParsedCall> {
+  return call.reading.ok
+    ? { ok: true, call: { ...call, args: call.reading.value } }
+    : { ok: false, refusal: { code: 'INVALID_JSON', reason: call.reading.reason } };
+}
+
+/** Text goes through the strict reader; an object was read strictly with its request, so only its size is judged here. */
+export function readArguments(raw: unknown): Reading {
+  if (raw === undefined) return { ok: true, value: {} };
+  if (typeof raw === 'string') return parseObjectText(raw);
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    return { ok: false, reason: 'send an object, or a string that holds one' };
+  const value = raw as JsonObject;
+  return byteLength(canonicalJson(value)) > MAX_ARGUMENTS_BYTES
+    ? { ok: false, reason: `they are larger than ${MAX_ARGUMENTS_BYTES} bytes` }
+    : { ok: true, value };
+}
+
+/** Equal for the same tool and equal arguments, however they were written; falls back to the raw text where it does not parse. */
+export function fingerprintOf(tool: string, raw: unknown, reading: Reading): string {
+  if (reading.ok) return hashOf(['parsed', tool, reading.value]);
+  return hashOf(['raw', tool, typeof raw === 'string' ? raw.toWellFormed() : JSON.stringify(raw ?? null)]);
+}

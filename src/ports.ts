@@ -1,0 +1,193 @@
+/**
+ * What stages and tools need from outside, as small interfaces. Stages and tools import no clock, no randomness,
+ * no binding: each comes through here, so that the simulation can own every one of them.
+ */
+import type { JsonObject } from './json.ts';
+import type { Refusal } from './outcome.ts';
+
+/** An amount in minor units of its currency. */
+export type Money = { amount_cents: number; currency: string };
+
+// --- SQL -------------------------------------------------------------------------------------------------------
+
+export type SqlValue = string | number | null;
+export type SqlRow = Record<string, SqlValue>;
+export type Statement = { sql: string; params: SqlValue[] };
+
+/** The session object's own database: synchronous, so that a check and its write are one step. */
+export interface SessionSql {
+  all(sql: string, ...params: SqlValue[]): SqlRow[];
+  /** All statements of `run` or none; `run` must not await. */
+  transaction<T>(run: () => T): T;
+}
+
+/** The shared database. `batch` is one transaction; each result holds its statement's rows. */
+export interface LedgerSql {
+  all(sql: string, ...params: SqlValue[]): Promise<SqlRow[]>;
+  batch(statements: Statement[]): Promise<SqlRow[][]>;
+}
+
+// --- What tools are handed -------------------------------------------------------------------------------------
+
+/** The ledger's own closed set (CHECK on orders.currency). */
+export const CURRENCIES = ['BRL', 'USD'] as const;
+export type Currency = (typeof CURRENCIES)[number];
+
+export type Order = { order_id: string; customer_id: string; total_cents: number; refunded_cents: number; currency: Currency };
+
+/** Reads of orders. With a `customerId`, orders of other customers do not exist. */
+export interface Orders {
+  find(orderId: string, customerId: string | null): Promise<Order | null>;
+}
+
+export type DocumentStatus = 'current' | 'superseded';
+export type HelpDocument = { id: string; title: string; version: string; status: DocumentStatus; lang: string };
+
+/** Reads of the help centre, which is the same for every customer. */
+export interface Documents {
+  find(id: string): Promise<HelpDocument | null>;
+  count(status: DocumentStatus): Promise<number>;
+}
+
+/** `posted_on` is YYYY-MM-DD; the amount is positive, `type` says which way it went. */
+export type Transaction = { posted_on: string; type: 'DEBIT' | 'CREDIT'; amount_cents: number; memo: string };
+
+export type TransactionQuery = {
+  account_id: string;
+  /** Accounts of other customers do not exist; null sees all. */
+  customer_id: string | null;
+  start_date: string;
+  transaction_type: 'DEBIT' | 'CREDIT' | 'ALL';
+  min_amount_cents: number;
+  limit: number;
+};
+
+export interface Accounts {
+  /** Newest first; `more` where the limit left some out. Null where the account does not exist. */
+  transactions(query: TransactionQuery): Promise<{ currency: Currency; transactions: Transaction[]; more: boolean } | null>;
+}
+
+/** One attempt of a call key; `effect_key` = SHA-256 of `[call_key, attempt]`. */
+export type Attempt = { effect_key: string; call_key: string; attempt: number; uid: string; caller_id: string; tool: string };
+
+/** What the ledger's row says, and the only result of an attempt (SPEC 6). */
+export type LedgerRow = { applied: true; answer: JsonObject } | { applied: false; code: string; facts: JsonObject };
+
+export type Refund = { order_id: string; amount_cents: number; currency: string; reason: string };
+
+/** Sends a refund. Safe to repeat: one attempt has one row, and the row read last is the answer. */
+export interface Refunds {
+  send(attempt: Attempt, refund: Refund, customerId: string | null): Promise<LedgerRow>;
+}
+
+/** A void has no guard: it says "this attempt will never be applied", or finds that it was. */
+export interface Attempts {
+  void(attempt: Attempt, code: string): Promise<LedgerRow>;
+}
+
+export interface ReadPorts {
+  orders: Orders;
+  documents: Documents;
+  accounts: Accounts;
+}
+export interface WritePorts {
+  refunds: Refunds;
+}
+
+/** A backend failed in a known way. `transient`: trying again may help (SPEC 4, stage 8). */
+export class UpstreamError extends Error {
+  override name = 'UpstreamError';
+  readonly transient: boolean;
+
+  constructor(message: string, transient: boolean) {
+    super(message);
+    this.transient = transient;
+  }
+}
+/** A backend did not answer within the tool's limit. */
+export class UpstreamTimeout extends Error {
+  override name = 'UpstreamTimeout';
+}
+
+/** Runs work under limits: `tryMs` a try, at most two retries of transient failures, nothing past `deadline` (epoch ms). */
+export interface Upstream {
+  run<T>(work: (signal: AbortSignal) => Promise<T>, limits: { tryMs: number; deadline: number }): Promise<T>;
+}
+
+// --- What the session knows ------------------------------------------------------------------------------------
+
+/** What the operator set for a caller. Amounts in minor units; `max_session_refund_cents` null: no limit. */
+export type Policy = {
+  allowed_tools: string[];
+  approvers: string[];
+  customer_scope: 'required' | 'any';
+  max_refund_cents: number;
+  max_session_refund_cents: number | null;
+  confirm_above_cents: number;
+  max_steps: number;
+  max_duplicate_calls: number;
+  approval_ttl_seconds: number;
+  identical_effects: 'replay' | 'ask';
+};
+
+/** The narrower of the session's own fields and the caller's current policy, read afresh each time. */
+export type Scope = {
+  caller_id: string;
+  session_id: string;
+  uid: string;
+  customer_id: string | null;
+  tools: readonly string[];
+  max_steps: number;
+  max_duplicate_calls: number;
+  max_refund_cents: number;
+  max_session_refund_cents: number | null;
+  confirm_above_cents: number;
+  approval_ttl_seconds: number;
+  identical_effects: 'replay' | 'ask';
+  /** Who may be asked: the current list in lower case, without `requested_by`. */
+  approvers: readonly string[];
+  live: 'live' | 'ended' | 'revoked';
+};
+
+export type RecordState = 'pending' | 'approved' | 'claimed' | 'executed' | 'rejected' | 'expired' | 'failed';
+
+export type Approval = {
+  id: string;
+  opened_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  /** The deciding approver's number in this approval. */
+  decided_by: number | null;
+  note: string | null;
+  request_id: string | null;
+};
+
+/** What a session knows about one effect: one row per time its key became an intent (`round`). */
+export type EffectRecord = {
+  key: string;
+  round: number;
+  state: RecordState;
+  attempt: number;
+  /** What the ledger's row of this attempt says, once it is known. */
+  ledger: 'applied' | 'void' | null;
+  tool: string;
+  contract: string;
+  input: JsonObject;
+  call_id: string;
+  step: number;
+  fingerprint: string;
+  money: Money | null;
+  subject: string | null;
+  /** What the checks saw when it was opened. */
+  seen: JsonObject;
+  answer: JsonObject | null;
+  /** Why it failed. */
+  refusal: Refusal | null;
+  approval: Approval | null;
+};
+
+/** An intent about to be parked or claimed. */
+export type Intent = Pick<
+  EffectRecord,
+  'key' | 'attempt' | 'tool' | 'contract' | 'input' | 'call_id' | 'step' | 'fingerprint' | 'money' | 'subject' | 'seen'
+>;

@@ -1,0 +1,107 @@
+/**
+ * What the object does by itself. Alarms are at-least-once and given up after six failures, so the first act is to arm the
+ * next one and the last to disarm it when nothing is due; nothing in between may throw past it.
+ */
+import { expire, resumeApproved, settleClaimed } from '../pipeline/approved.ts';
+import type { SessionSql } from '../ports.ts';
+import type { Alarms } from './alarms.ts';
+import { readSession, theSession } from './identity.ts';
+import { headOf } from './log.ts';
+import { sendNotices, sendRequests, unsentNotices, unsentRequests } from './notifications.ts';
+import { hasOutbox, sendOutbox } from './outbox.ts';
+import type { SessionPorts } from './ports.ts';
+import { openRecords } from './records.ts';
+import { forgetTables } from './schema.ts';
+import type { SessionGate } from './session-gate.ts';
+import { TRAVEL_MS } from './session-gate.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A link can be viewed this long after its approval expired; a session is remembered this long after its last activity. */
+export const KEPT_MS = 30 * DAY_MS;
+/** Should the object die while its alarm runs, it is looked at again after this. */
+const BACKSTOP_MS = 60_000;
+const MAX_BACKOFF_MS = 5 * 60_000;
+
+export class AlarmWork {
+  readonly #ports: SessionPorts;
+  readonly #gate: SessionGate;
+  readonly #alarms: Alarms;
+  /** Failures in a row, to back off by; a restart begins anew. */
+  #failures = 0;
+
+  constructor(ports: SessionPorts, gate: SessionGate, alarms: Alarms) {
+    this.#ports = ports;
+    this.#gate = gate;
+    this.#alarms = alarms;
+  }
+
+  async run(): Promise<void> {
+    const { sql } = this.#ports;
+    this.#alarms.fired();
+    if (readSession(sql) === null) return;
+    this.#alarms.arm(this.#ports.now() + BACKSTOP_MS);
+    const done = await Promise.all([
+      this.#attempt(() => sendRequests(this.#ports)),
+      this.#attempt(() => sendNotices(this.#ports)),
+      ...openRecords(sql).map((record) => this.#attempt(() => this.#lookAfter(record))),
+    ]);
+    // Last, so that rows written by the work above travel with it.
+    done.push(await this.#attempt(() => sendOutbox(this.#ports)));
+    this.#failures = done.every(Boolean) && !this.#isUnsettled() ? 0 : this.#failures + 1;
+    this.#forget();
+    this.#alarms.rearm(this.nextDue());
+  }
+
+  /** When there is something to do next, in ms since the epoch; null where the object may sleep for good. */
+  nextDue(): number | null {
+    const { sql } = this.#ports;
+    const session = readSession(sql);
+    if (session === null) return null;
+    const now = this.#ports.now();
+    const backoff = Math.min(TRAVEL_MS * 2 ** this.#failures, MAX_BACKOFF_MS);
+    const urgent = this.#failures === 0 ? now : now + backoff;
+    const due = openRecords(sql).map(({ state, approval }) =>
+      state === 'pending' && approval !== null ? Math.max(approval.expires_at, now) : now + backoff,
+    );
+    if (unsentRequests(sql).length > 0 || unsentNotices(sql).length > 0) due.push(urgent);
+    if (hasOutbox(sql)) due.push(now + backoff);
+    due.push(Math.max(forgetAt(sql), now + TRAVEL_MS));
+    return Math.min(...due);
+  }
+
+  /** Whoever runs a key now is left alone: it ends by itself, or dies and is found the next time. */
+  async #lookAfter(record: ReturnType<typeof openRecords>[number]): Promise<void> {
+    if (expire(record, 'alarm', this.#gate) || record.state === 'pending' || this.#gate.isRunning(record.key)) return;
+    if (record.state === 'approved') await resumeApproved(record, this.#gate);
+    else await settleClaimed(record, this.#gate);
+  }
+
+  #isUnsettled = (): boolean =>
+    openRecords(this.#ports.sql).some(({ state, key }) => state !== 'pending' && !this.#gate.isRunning(key));
+
+  async #attempt(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.#gate.report(this.#gate.newId('err'), error);
+      return false;
+    }
+  }
+
+  /** Never while a record is open or a link can be viewed, and never before its rows are confirmed in D1. */
+  #forget(): void {
+    const { sql } = this.#ports;
+    const session = theSession(sql);
+    if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0 || hasOutbox(sql)) return;
+    forgetTables(sql, headOf(sql, session));
+  }
+}
+
+function forgetAt(sql: SessionSql): number {
+  const { touched_at, expires_at } = theSession(sql);
+  const [log] = sql.all("SELECT json_extract(row, '$.at') AS at FROM log ORDER BY seq DESC LIMIT 1");
+  const [link] = sql.all('SELECT max(expires_at) AS at FROM record');
+  const active = Math.max(touched_at, expires_at, log === undefined ? 0 : Date.parse(String(log['at'])));
+  return Math.max(active, Number(link?.['at'] ?? 0)) + KEPT_MS;
+}

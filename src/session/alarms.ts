@@ -1,0 +1,31 @@
+/** Arms the object's one alarm, and only where none is due earlier: setting one is billed as a row written. */
+import type { Alarm } from './ports.ts';
+
+export class Alarms {
+  readonly #alarm: Alarm;
+  /** Null: not known to be armed, as after a restart. Setting it again then costs a row and loses nothing. */
+  #armedFor: number | null = null;
+
+  constructor(alarm: Alarm) {
+    this.#alarm = alarm;
+  }
+
+  arm(at: number): void {
+    if (this.#armedFor !== null && this.#armedFor <= at) return;
+    this.#alarm.set(at);
+    this.#armedFor = at;
+  }
+
+  /** The alarm has fired: whatever was armed is spent. */
+  fired(): void {
+    this.#armedFor = null;
+  }
+
+  /** Moves it to when work is due next, or disarms it; what was armed while the alarm ran must be in `at` already. */
+  rearm(at: number | null): void {
+    if (at === this.#armedFor) return;
+    if (at === null) this.#alarm.clear();
+    else this.#alarm.set(at);
+    this.#armedFor = at;
+  }
+}

@@ -1,0 +1,234 @@
+/** The approvals of this session as people and hosts meet them: the page, the decision, the poll, the operator's hand. */
+import { timingSafeEqual } from 'node:crypto';
+import * as z from 'zod';
+import { phraseMatches, phraseOf } from '../money.ts';
+import { toOutcome } from '../outcome.ts';
+import { approve, expire, reject } from '../pipeline/approved.ts';
+import type { Decision } from '../pipeline/gate.ts';
+import { verdictOf } from '../pipeline/record-verdict.ts';
+import { cleanText } from '../observation/clean.ts';
+import type { EffectRecord } from '../ports.ts';
+import { otherApprovals } from '../store/approvals.ts';
+import type { Alarms } from './alarms.ts';
+import { readSession, scopeOf, theSession } from './identity.ts';
+import { approversOf, askAgain, LINK_KEPT_MS } from './notifications.ts';
+import type { Polls } from './polls.ts';
+import type { SessionPorts } from './ports.ts';
+import { appliedBefore, recordAt, recordOfApproval } from './records.ts';
+import type { ApprovalAnswer, ApprovalView, DecisionAnswer, DecisionRequest, LedgerFacts, LinkProof, ViewAnswer } from './rpc.ts';
+import type { SessionGate } from './session-gate.ts';
+
+const OTHERS_SINCE_MS = 30 * 24 * 60 * 60 * 1000;
+const READ_LIMIT_MS = 5_000;
+const MAX_NOTE = 500;
+
+const ledgerFacts: z.ZodType<LedgerFacts> = z.object({
+  order_id: z.string(),
+  customer_id: z.string(),
+  total_cents: z.int(),
+  refunded_cents: z.int(),
+  currency: z.string(),
+});
+
+export class Approvals {
+  readonly #ports: SessionPorts;
+  readonly #gate: SessionGate;
+  readonly #alarms: Alarms;
+  readonly #polls: Polls;
+
+  constructor(ports: SessionPorts, gate: SessionGate, alarms: Alarms, polls: Polls) {
+    this.#ports = ports;
+    this.#gate = gate;
+    this.#alarms = alarms;
+    this.#polls = polls;
+  }
+
+  /** Changes nothing, whoever looks: scanners open every link of a mail. */
+  async view(proof: LinkProof): Promise<ViewAnswer> {
+    const record = this.#linked(proof);
+    return record === null ? { refused: 'bad_link' } : { view: await this.viewOf(record) };
+  }
+
+  async decide(request: DecisionRequest): Promise<DecisionAnswer> {
+    const linked = this.#linked(request);
+    if (linked === null) return { refused: 'bad_link' };
+    while (this.#gate.isRunning(linked.key)) await this.#gate.whenFree(linked.key);
+    const record = recordAt(this.#ports.sql, linked.key, linked.round);
+    const seen = async (): Promise<{ view: ApprovalView }> => ({ view: await this.viewOf(this.#gate.records.reread(record)) });
+    if (record.state !== 'pending' || expire(record, 'session', this.#gate)) return { refused: 'already_decided', ...(await seen()) };
+    // Whoever waited here may have lost the right to decide meanwhile.
+    if (this.#linked(request) === null) return { refused: 'bad_link' };
+    if (request.decision === null) return { refused: 'no_choice', ...(await seen()) };
+    const phrase = phraseOf(record.money, request.approval_id);
+    if (!phraseMatches(request.phrase, phrase, record.money?.currency)) return { refused: 'wrong_phrase', ...(await seen()) };
+    const decision: Decision = {
+      approver: request.approver,
+      note: cleanNote(request.note),
+      request_id: request.request_id,
+      started_at: this.#gate.now(),
+    };
+    if (request.decision === 'reject') {
+      reject(record, decision, this.#gate);
+      return { decided: 'rejected', ...(await seen()) };
+    }
+    const approved = await this.#approve(record, decision, request.refunded_cents);
+    switch (approved) {
+      case 'approved':
+      case 'failed':
+        return { decided: approved, ...(await seen()) };
+      case 'lost':
+        return { refused: 'already_decided', ...(await seen()) };
+      case 'stale':
+      case 'unreadable':
+        return { refused: approved, ...(await seen()) };
+    }
+  }
+
+  async #approve(record: EffectRecord, decision: Decision, shownRefunded: number | null) {
+    const release = this.#gate.occupy(record.key);
+    try {
+      const isStale = (seen: EffectRecord['seen']): boolean => {
+        const facts = ledgerFacts.safeParse(seen);
+        return facts.success && facts.data.refunded_cents !== shownRefunded;
+      };
+      return await approve(record, decision, isStale, this.#gate);
+    } finally {
+      release();
+    }
+  }
+
+  /** `GET /v1/approvals/{id}`: answers at once, or at a change within `waitSeconds`. */
+  async poll(uid: string, id: string, waitSeconds: number): Promise<ApprovalAnswer> {
+    const { sql, now, sleep } = this.#ports;
+    if (readSession(sql)?.uid !== uid || scopeOf(theSession(sql)).live !== 'live') return { refused: 'unauthorized' };
+    if (!this.#polls.admit(now())) return { refused: 'too_many_polls' };
+    const record = recordOfApproval(sql, id);
+    if (record === null) return { refused: 'not_found' };
+    const isOpen = !expire(record, 'session', this.#gate) && (record.state === 'pending' || record.state === 'approved');
+    if (isOpen && waitSeconds > 0) await this.#polls.wait(id, (stop) => sleep(waitSeconds * 1000, stop));
+    const after = this.#gate.records.reread(record);
+    expire(after, 'session', this.#gate);
+    return this.#answer(this.#gate.records.reread(record));
+  }
+
+  #answer(record: EffectRecord): ApprovalAnswer {
+    const { approval, state } = record;
+    if (approval === null) return { refused: 'not_found' };
+    const asked = approversOf(this.#ports.sql, record);
+    const { call_id, tool, step } = record;
+    return {
+      id: approval.id,
+      call_id,
+      step,
+      status: state === 'claimed' ? 'approved' : state,
+      tool,
+      arguments: record.input,
+      expires_at: approval.expires_at,
+      decided_at: approval.decided_at,
+      note: approval.note,
+      delivery: {
+        asked: asked.length,
+        sent: asked.filter(({ sent_at }) => sent_at !== null).length,
+        undeliverable: asked.filter(({ undeliverable }) => undeliverable).length,
+      },
+      outcome: toOutcome({ call_id, tool, step }, verdictOf(record)),
+    };
+  }
+
+  /** Mails every approver again. */
+  resend = (id: string, requestId: string) =>
+    this.#operate(id, (record) => {
+      askAgain(record, this.#ports);
+      const origin = { kind: 'event', actor: 'operator', record, request_id: requestId } as const;
+      this.#gate.settle({ origin, verdict: { ok: true, data: {}, replayed: false }, event: 'MAIL_RESENT', record });
+      this.#alarms.arm(this.#gate.now());
+    });
+
+  /** Takes a pending action back, so that nobody can approve it any more. */
+  withdraw = (id: string, requestId: string) =>
+    this.#operate(id, (record) => {
+      const { key, contract } = record;
+      const refusal = { code: 'WITHDRAWN' } as const;
+      const origin = { kind: 'event', actor: 'operator', record, request_id: requestId } as const;
+      const change = { to: 'failed', record, refusal, voided: false } as const;
+      this.#gate.settle({ origin, verdict: { ok: false, refusal }, key, contract, change });
+    });
+
+  #operate(id: string, act: (record: EffectRecord) => void): 'done' | 'not_found' | 'not_pending' {
+    const { sql } = this.#ports;
+    const record = readSession(sql) === null ? null : recordOfApproval(sql, id);
+    if (record === null) return 'not_found';
+    if (record.state !== 'pending' || expire(record, 'session', this.#gate)) return 'not_pending';
+    act(record);
+    return 'done';
+  }
+
+  async viewOf(record: EffectRecord): Promise<ApprovalView> {
+    const { sql, now } = this.#ports;
+    const { approval, money, state } = record;
+    if (approval === null) throw new Error('a record without an approval has no page');
+    const session = theSession(sql);
+    const isOver = state === 'pending' && now() >= approval.expires_at;
+    const isSettled = state === 'executed' || state === 'failed' || state === 'rejected';
+    const { ledger, others } = await this.#readLedger(record, approval.id);
+    return {
+      id: approval.id,
+      status: isOver ? 'expired' : state === 'claimed' ? 'approved' : state,
+      tool: record.tool,
+      caller_name: session.caller_name,
+      session_id: session.session_id,
+      opened_at: approval.opened_at,
+      expires_at: approval.expires_at,
+      decided_at: approval.decided_at,
+      decided_by: approval.decided_by,
+      note: approval.note,
+      result: isSettled ? verdictOf(record) : null,
+      claimed: { amount_cents: money?.amount_cents ?? null, currency: money?.currency ?? null, arguments: record.input },
+      ledger,
+      others,
+      applied_before: appliedBefore(sql, record).map(({ attempt, answer }) => ({ attempt, answer: answer ?? {} })),
+      phrase: phraseOf(money, approval.id),
+    };
+  }
+
+  /** What the ledger says now; null where it cannot be read, which hides nothing and refuses nothing. */
+  async #readLedger(record: EffectRecord, id: string): Promise<Pick<ApprovalView, 'ledger' | 'others'>> {
+    const { upstream, reads, tools, ledger, now } = this.#ports;
+    const { customer_id } = scopeOf(theSession(this.#ports.sql));
+    const valid = tools.get(record.tool)?.bind(record.input);
+    const limits = { tryMs: READ_LIMIT_MS, deadline: now() + READ_LIMIT_MS };
+    try {
+      const [checked, others] = await Promise.all([
+        valid?.ok === true ? upstream.run((signal) => valid.bound.check(reads, { customer_id, signal }), limits) : null,
+        record.subject === null ? [] : otherApprovals(ledger, record.subject, id, now() - OTHERS_SINCE_MS),
+      ]);
+      return { ledger: ledgerFacts.safeParse(checked?.seen).data ?? null, others };
+    } catch (error) {
+      this.#gate.report(this.#gate.newId('err'), error);
+      return { ledger: null, others: [] };
+    }
+  }
+
+  /** The record a link names, if the bits, the object's clock and the caller's present list of approvers agree. */
+  #linked({ approval_id, approver: number, bits }: LinkProof): EffectRecord | null {
+    const { sql, now } = this.#ports;
+    const session = readSession(sql);
+    const record = session === null ? null : recordOfApproval(sql, approval_id);
+    if (session === null || record?.approval == null) return null;
+    const approver = approversOf(sql, record)[number];
+    if (approver === undefined || !sameBits(approver.bits, bits)) return null;
+    if (now() >= record.approval.expires_at + LINK_KEPT_MS) return null;
+    return scopeOf(session).approvers.includes(approver.email) ? record : null;
+  }
+}
+
+/** Constant time: the bits are what a forger would have to guess. */
+function sameBits(kept: string, presented: string): boolean {
+  const [a, b] = [kept, presented].map((text) => new TextEncoder().encode(text));
+  return a !== undefined && b !== undefined && a.length === b.length && timingSafeEqual(a, b);
+}
+
+const cleanNote = (note: string | null): string | null => {
+  const cleaned = note === null ? '' : cleanText(note, 'plain', MAX_NOTE).trim();
+  return cleaned === '' ? null : cleaned;
+};

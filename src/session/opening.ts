@@ -1,0 +1,181 @@
+/** Opening, rejoining, narrowing, ending a session, and hearing of its caller's changes (SPEC 2 and 3). */
+import type { Refusal } from '../outcome.ts';
+import type { Policy, Scope } from '../ports.ts';
+import { extendSession, openSession, withdrawSession } from '../store/sessions.ts';
+import type { Alarms } from './alarms.ts';
+import type { Own, SessionRow } from './identity.ts';
+import { insertSession, readSession, scopeOf, shownPolicy, takeChange, theSession } from './identity.ts';
+import type { SessionPorts } from './ports.ts';
+import { openRecords } from './records.ts';
+import type { CallerChange, OpenAnswer, OpenRequest } from './rpc.ts';
+import { createTables } from './schema.ts';
+import type { SessionGate } from './session-gate.ts';
+import { TRAVEL_MS } from './session-gate.ts';
+
+export class Opening {
+  readonly #ports: SessionPorts;
+  readonly #gate: SessionGate;
+  readonly #alarms: Alarms;
+  /** One opening at a time: a second request waits and rejoins what the first opened. */
+  #queue: Promise<unknown> = Promise.resolve();
+  /** Told while an opening awaits D1, when there is no row yet to keep it in. */
+  #told: CallerChange | null = null;
+  #isOpening = false;
+
+  constructor(ports: SessionPorts, gate: SessionGate, alarms: Alarms) {
+    this.#ports = ports;
+    this.#gate = gate;
+    this.#alarms = alarms;
+  }
+
+  open(request: OpenRequest): Promise<OpenAnswer> {
+    const turn = this.#queue.then(() =>
+      readSession(this.#ports.sql) === null ? this.#openNew(request) : this.#rejoin(request),
+    );
+    this.#queue = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Keeps a change of the caller; the higher version wins. A revocation fails what is pending. */
+  tell(change: CallerChange): void {
+    const { sql } = this.#ports;
+    if (this.#isOpening && change.version > (this.#told?.version ?? 0)) this.#told = change;
+    if (readSession(sql) === null) return;
+    takeChange(sql, change);
+    if (theSession(sql).revoked) this.#failPending({ code: 'CALLER_REVOKED' });
+  }
+
+  /** Ends the session `uid`, or whichever is open where it is null. What a person approved is still carried out. */
+  end(uid: string | null): { ended_at: number } | { refused: 'not_found' } {
+    const { sql, now } = this.#ports;
+    const session = readSession(sql);
+    if (session === null || (uid !== null && uid !== session.uid)) return { refused: 'not_found' };
+    if (session.ended_at !== null) return { ended_at: session.ended_at };
+    const ended_at = now();
+    sql.all('UPDATE session SET ended_at = ?', ended_at);
+    this.#failPending({ code: 'SESSION_ENDED' });
+    this.#gate.settle({
+      origin: { kind: 'event', actor: 'session', record: null, request_id: null },
+      verdict: { ok: true, data: {}, replayed: false },
+      event: 'SESSION_ENDED',
+    });
+    return { ended_at };
+  }
+
+  async #openNew(request: OpenRequest): Promise<OpenAnswer> {
+    const { sql, ledger, now, random } = this.#ports;
+    const { caller_id, session_id, ttl_seconds, customer_id = null, requested_by = null } = request;
+    const touched_at = now();
+    const expires_at = expiry(touched_at, ttl_seconds);
+    // Begins with the time, so that in D1 the newest session comes first without an index.
+    const uid = `${touched_at.toString(16).padStart(12, '0')}${random(16)}`;
+    this.#isOpening = true;
+    this.#told = null;
+    try {
+      const entered = await openSession(ledger, { uid, caller_id, session_id, opened_at: touched_at, expires_at });
+      if (entered === null) return { refused: 'revoked' };
+      const caller = newer(entered, this.#told);
+      const row = { uid, caller_id, session_id, customer_id, requested_by: requested_by?.toLowerCase() ?? null };
+      const refusal = refusedOpening(request, caller, this.#ports);
+      if (refusal !== null) {
+        await withdrawSession(ledger, uid);
+        return refusal;
+      }
+      sql.transaction(() => {
+        createTables(sql);
+        insertSession(sql, { ...row, own: ownOf(request), expires_at, touched_at }, caller);
+      });
+      this.#alarms.arm(touched_at + TRAVEL_MS);
+      return answer('new', theSession(sql), expires_at);
+    } finally {
+      this.#isOpening = false;
+    }
+  }
+
+  async #rejoin(request: OpenRequest): Promise<OpenAnswer> {
+    const { sql, ledger, now } = this.#ports;
+    const before = theSession(sql);
+    const expires_at = expiry(now(), request.ttl_seconds);
+    const entered = await extendSession(ledger, before.uid, expires_at);
+    if (entered === null) return { refused: 'revoked' };
+    takeChange(sql, entered);
+    const session = theSession(sql);
+    const refusal = refusedRejoin(request, session, this.#ports);
+    if (refusal !== null) return refusal;
+    const own = { ...session.own, ...ownOf(request) };
+    sql.all(
+      'UPDATE session SET own = ?, expires_at = max(expires_at, ?), touched_at = ?',
+      ...[JSON.stringify(own), expires_at, now()],
+    );
+    this.#alarms.arm(now() + TRAVEL_MS);
+    return answer('rejoined', theSession(sql), expires_at);
+  }
+
+  #failPending(refusal: Extract<Refusal, { code: 'CALLER_REVOKED' | 'SESSION_ENDED' }>): void {
+    for (const record of openRecords(this.#ports.sql)) {
+      if (record.state !== 'pending') continue;
+      const { key, contract } = record;
+      this.#gate.settle({
+        origin: { kind: 'event', actor: 'session', record, request_id: null },
+        verdict: { ok: false, refusal },
+        key,
+        contract,
+        change: { to: 'failed', record, refusal, voided: false },
+      });
+    }
+  }
+}
+
+/** Whole seconds: a token lives by them, and what is shown is when it really ends. */
+const expiry = (now: number, ttlSeconds: number): number => (Math.floor(now / 1000) + ttlSeconds) * 1000;
+
+const newer = (entered: CallerChange, told: CallerChange | null): CallerChange =>
+  told !== null && told.version > entered.version ? told : entered;
+
+const answer = (opened: 'new' | 'rejoined', session: SessionRow, expires_at: number): OpenAnswer => ({
+  opened,
+  uid: session.uid,
+  expires_at,
+  policy: shownPolicy(scopeOf(session)),
+});
+
+function ownOf(request: OpenRequest): Own {
+  const { tools, max_steps, max_refund_cents, max_session_refund_cents } = request;
+  return {
+    ...(tools === undefined ? {} : { tools }),
+    ...(max_steps === undefined ? {} : { max_steps }),
+    ...(max_refund_cents === undefined ? {} : { max_refund_cents }),
+    ...(max_session_refund_cents === undefined ? {} : { max_session_refund_cents }),
+  };
+}
+
+type Refused = Extract<OpenAnswer, { refused: string }>;
+type Limits = Pick<Scope, 'tools' | 'max_steps' | 'max_refund_cents' | 'max_session_refund_cents'>;
+
+const limitsOf = (policy: Policy): Limits => ({ ...policy, tools: policy.allowed_tools });
+
+function refusedOpening(request: OpenRequest, caller: CallerChange, { tools }: SessionPorts): Refused | null {
+  if (caller.revoked) return { refused: 'revoked' };
+  if (request.customer_id === undefined && caller.policy.customer_scope === 'required') return { refused: 'customer_required' };
+  return unnarrowed(request, limitsOf(caller.policy), tools);
+}
+
+function refusedRejoin(request: OpenRequest, session: SessionRow, { tools }: SessionPorts): Refused | null {
+  if (session.revoked) return { refused: 'revoked' };
+  if (session.ended_at !== null) return { refused: 'ended' };
+  if (request.customer_id !== undefined && request.customer_id !== session.customer_id)
+    return { refused: 'conflict', field: 'customer_id' };
+  if (request.requested_by !== undefined && request.requested_by.toLowerCase() !== session.requested_by)
+    return { refused: 'conflict', field: 'requested_by' };
+  return unnarrowed(request, scopeOf(session), tools);
+}
+
+/** A session only narrows what is in force; the field that would widen it is named. */
+function unnarrowed(request: OpenRequest, limits: Limits, tools: SessionPorts['tools']): Refused | null {
+  if (request.tools?.some((name) => !tools.has(name)) === true) return { refused: 'unknown_tool' };
+  if (request.tools?.some((name) => !limits.tools.includes(name)) === true) return { refused: 'widened', field: 'tools' };
+  const most = { ...limits, max_session_refund_cents: limits.max_session_refund_cents ?? Infinity };
+  for (const field of ['max_steps', 'max_refund_cents', 'max_session_refund_cents'] as const)
+    if ((request[field] ?? 0) > most[field]) return { refused: 'widened', field };
+  return null;
+}

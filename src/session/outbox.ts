@@ -1,0 +1,127 @@
+/**
+ * What travels from the object to D1: rows of the log, approvals as operators see them, and whether records are open. All of
+ * it is kept here until it was read back there; sending it twice changes nothing.
+ */
+import { codeOf } from '../outcome.ts';
+import type { EffectRecord, SessionSql } from '../ports.ts';
+import { UpstreamError } from '../ports.ts';
+import type { ApprovalRow } from '../store/approvals.ts';
+import type { AuditRow } from '../store/audit-row.ts';
+import { deliver } from '../store/audit.ts';
+import type { SessionRow } from './identity.ts';
+import { theSession } from './identity.ts';
+import type { SessionPorts } from './ports.ts';
+import { openRecords, readApprovers, recordAt } from './records.ts';
+
+const BATCH_ROWS = 100;
+const BATCH_BYTES = 256 * 1024;
+
+/** Sends until nothing is left. Throws where D1 does not take it; what was read back stays marked as sent. */
+export async function sendOutbox(ports: SessionPorts): Promise<void> {
+  while (hasOutbox(ports.sql)) await sendBatch(ports);
+}
+
+export function hasOutbox(sql: SessionSql): boolean {
+  const session = theSession(sql);
+  return unsentRows(sql, session, 1).length > 0 || unreported(sql).length > 0 || session.told !== toTell(sql, session);
+}
+
+async function sendBatch(ports: SessionPorts): Promise<void> {
+  const { sql, ledger } = ports;
+  const session = theSession(sql);
+  const rows = withinBytes(unsentRows(sql, session, BATCH_ROWS));
+  const approvals = unreported(sql);
+  const telling = toTell(sql, session);
+  const report = {
+    uid: session.uid,
+    approvals: approvals.map(({ row }) => row),
+    session: telling === session.told ? null : stateOf(sql, session),
+  };
+  const stored = await deliverRows(rows, (given) => deliver(ledger, { ...report, rows: given }), ports);
+  const last = rows.at(-1);
+  // Only the hash read back proves that these rows stand there, and not somebody else's in their places.
+  if (last !== undefined && stored !== last.hash) throw new Error('D1 holds another row where this one belongs');
+  sql.transaction(() => {
+    sql.all('UPDATE session SET sent_seq = max(sent_seq, ?), told = ?', last?.seq ?? 0, telling);
+    for (const { key, round, row } of approvals)
+      sql.all('UPDATE record SET reported = ? WHERE key = ? AND round = ?', row.version, key, round);
+  });
+}
+
+/** A batch that D1 refuses goes row by row; a row refused alone travels without its arguments, marked. */
+async function deliverRows(
+  rows: AuditRow[],
+  send: (rows: AuditRow[]) => Promise<string | null>,
+  ports: SessionPorts,
+): Promise<string | null> {
+  try {
+    return await send(rows);
+  } catch (error) {
+    if (error instanceof UpstreamError || rows.length === 0) throw error;
+  }
+  let stored: string | null = null;
+  for (const row of rows) {
+    try {
+      stored = await send([row]);
+    } catch (error) {
+      if (error instanceof UpstreamError) throw error;
+      ports.log({ event: 'audit_row_withheld', uid: row.uid, seq: row.seq });
+      stored = await send([{ ...row, arguments: null, salt: null, withheld: true }]);
+    }
+  }
+  return stored;
+}
+
+const unsentRows = (sql: SessionSql, { sent_seq }: SessionRow, limit: number): AuditRow[] =>
+  sql
+    .all('SELECT row FROM log WHERE seq > ? ORDER BY seq LIMIT ?', sent_seq, limit)
+    .map(({ row }) => JSON.parse(String(row)) as AuditRow);
+
+/** As many rows as fit; the first always does. */
+function withinBytes(rows: AuditRow[]): AuditRow[] {
+  let bytes = 0;
+  const beyond = rows.findIndex((row, place) => (bytes += JSON.stringify(row).length * 3) > BATCH_BYTES && place > 0);
+  return beyond === -1 ? rows : rows.slice(0, beyond);
+}
+
+const stateOf = (sql: SessionSql, { ended_at, expires_at }: SessionRow) => ({
+  open_records: openRecords(sql).length,
+  ended_at,
+  expires_at,
+});
+const toTell = (sql: SessionSql, session: SessionRow): string => JSON.stringify(stateOf(sql, session));
+
+type Unreported = { key: string; round: number; row: ApprovalRow };
+
+function unreported(sql: SessionSql): Unreported[] {
+  const session = theSession(sql);
+  return sql
+    .all('SELECT key, round, changed, approvers FROM record WHERE approval_id IS NOT NULL AND changed > reported')
+    .map(({ key, round, changed, approvers }) => {
+      const record = recordAt(sql, String(key), Number(round));
+      return { key: record.key, round: record.round, row: approvalRow(record, Number(changed), String(approvers), session) };
+    });
+}
+
+function approvalRow(record: EffectRecord, version: number, approvers: string, session: SessionRow): ApprovalRow {
+  const { approval, money, refusal } = record;
+  if (approval === null) throw new Error('a record without an approval has nothing to report');
+  return {
+    approval_id: approval.id,
+    version,
+    uid: session.uid,
+    caller_id: session.caller_id,
+    session_id: session.session_id,
+    tool: record.tool,
+    subject: record.subject,
+    amount_cents: money?.amount_cents ?? null,
+    currency: money?.currency ?? null,
+    status: record.state,
+    code: refusal === null ? null : codeOf(refusal),
+    opened_at: approval.opened_at,
+    expires_at: approval.expires_at,
+    decided_at: approval.decided_at,
+    actor: approval.decided_by === null ? null : `approver:${approval.decided_by}`,
+    delivery: readApprovers(approvers).map(({ email, sent_at, undeliverable }, approver) => ({ approver, email, sent_at, undeliverable })),
+  };
+}

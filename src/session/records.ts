@@ -1,0 +1,190 @@
+/** The session's records: every read and write of the table `record`. All synchronous; see SPEC 6 for what each state means. */
+import * as z from 'zod';
+import type { JsonObject } from '../json.ts';
+import type { Refusal } from '../outcome.ts';
+import type { Change, Decision, Intent, Records } from '../pipeline/gate.ts';
+import type { EffectRecord, SessionSql, SqlRow, SqlValue } from '../ports.ts';
+
+/** One person asked: the address as it was then, 128 bits only their link holds, and what became of the mail. */
+const approverSchema = z.object({
+  email: z.string(),
+  bits: z.string(),
+  /** In the queue since, ms since the epoch. */
+  queued_at: z.int().nullable(),
+  sent_at: z.int().nullable(),
+  undeliverable: z.boolean(),
+});
+export type Approver = z.output<typeof approverSchema>;
+export const readApprovers = (text: string): Approver[] => z.array(approverSchema).parse(JSON.parse(text));
+
+const OPEN = `state IN ('pending', 'approved', 'claimed')`;
+
+export function recordsOf(sql: SessionSql): Records {
+  return {
+    current(key) {
+      const rounds = sql.all('SELECT * FROM record WHERE key = ? ORDER BY round DESC', key).map(toRecord);
+      const last = rounds[0];
+      if (last === undefined || (last.state !== 'expired' && last.state !== 'failed')) return last ?? null;
+      // Under "ask" a further approval that came to nothing leaves the record executed, as it was.
+      return rounds.find(({ state }) => state === 'executed') ?? last;
+    },
+    reread: ({ key, round }) => recordAt(sql, key, round),
+    nextAttempt(key) {
+      const [row] = sql.all('SELECT max(attempt) AS last FROM record WHERE key = ? AND ledger IS NOT NULL', key);
+      return Number(row?.['last'] ?? 0) + 1;
+    },
+    reservedCents(currency, except) {
+      const [row] = sql.all(
+        `SELECT coalesce(sum(amount_cents), 0) AS cents FROM record
+         WHERE currency = ?1 AND (ledger = 'applied' OR ${OPEN}) AND NOT (key IS ?2 AND round IS ?3)`,
+        ...[currency, except?.key ?? null, except?.round ?? null],
+      );
+      return Number(row?.['cents'] ?? 0);
+    },
+    approvals() {
+      const [row] = sql.all(
+        `SELECT count(*) AS opened, coalesce(sum(state = 'pending'), 0) AS pending FROM record WHERE approval_id IS NOT NULL`,
+      );
+      return { opened: Number(row?.['opened'] ?? 0), pending: Number(row?.['pending'] ?? 0) };
+    },
+  };
+}
+
+export function recordAt(sql: SessionSql, key: string, round: number): EffectRecord {
+  const [row] = sql.all('SELECT * FROM record WHERE key = ? AND round = ?', key, round);
+  if (row === undefined) throw new Error('a record was read that does not exist');
+  return toRecord(row);
+}
+
+export const recordOfApproval = (sql: SessionSql, id: string): EffectRecord | null =>
+  first(sql.all('SELECT * FROM record WHERE approval_id = ?', id));
+
+/** The record a call claimed, whatever became of it. */
+export const recordOfCall = (sql: SessionSql, callId: string): EffectRecord | null =>
+  first(sql.all('SELECT * FROM record WHERE call_id = ? AND approval_id IS NULL ORDER BY step LIMIT 1', callId));
+
+export const openRecords = (sql: SessionSql): EffectRecord[] =>
+  sql.all(`SELECT * FROM record WHERE ${OPEN} ORDER BY step`).map(toRecord);
+
+export const appliedBefore = (sql: SessionSql, { key, round }: EffectRecord): EffectRecord[] =>
+  sql.all(`SELECT * FROM record WHERE key = ? AND round < ? AND ledger = 'applied' ORDER BY round`, key, round).map(toRecord);
+
+const first = (rows: SqlRow[]): EffectRecord | null => (rows[0] === undefined ? null : toRecord(rows[0]));
+
+/** Opens a record: `claimed` without an approval, `pending` with one. */
+export function openRecord(
+  sql: SessionSql,
+  intent: Intent,
+  approval: { id: string; opened_at: number; expires_at: number; approvers: Approver[] } | null,
+): EffectRecord {
+  const [last] = sql.all('SELECT coalesce(max(round), 0) AS round FROM record WHERE key = ?', intent.key);
+  const round = Number(last?.['round'] ?? 0) + 1;
+  const values: Record<string, SqlValue> = {
+    key: intent.key,
+    round,
+    state: approval === null ? 'claimed' : 'pending',
+    attempt: intent.attempt,
+    tool: intent.tool,
+    contract: intent.contract,
+    input: JSON.stringify(intent.input),
+    call_id: intent.call_id,
+    step: intent.step,
+    fingerprint: intent.fingerprint,
+    amount_cents: intent.money?.amount_cents ?? null,
+    currency: intent.money?.currency ?? null,
+    subject: intent.subject,
+    seen: JSON.stringify(intent.seen),
+    approval_id: approval?.id ?? null,
+    opened_at: approval?.opened_at ?? null,
+    expires_at: approval?.expires_at ?? null,
+    approvers: approval === null ? null : JSON.stringify(approval.approvers),
+    changed: 1,
+    reported: 0,
+  };
+  const names = Object.keys(values);
+  sql.all(
+    `INSERT INTO record (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+    ...Object.values(values),
+  );
+  return recordAt(sql, intent.key, round);
+}
+
+/** Writes one change of a record; the row written is the only one. */
+function update(sql: SessionSql, { key, round }: EffectRecord, values: Record<string, SqlValue>): void {
+  const names = Object.keys(values);
+  sql.all(
+    `UPDATE record SET ${names.map((name) => `${name} = ?`).join(', ')}, changed = changed + 1 WHERE key = ? AND round = ?`,
+    ...Object.values(values),
+    ...[key, round],
+  );
+}
+
+const decided = (decision: Decision, at: number): Record<string, SqlValue> => ({
+  decided_at: at,
+  decided_by: decision.approver,
+  note: decision.note,
+  request_id: decision.request_id,
+});
+
+export const markApproved = (sql: SessionSql, record: EffectRecord, decision: Decision, at: number): void =>
+  update(sql, record, { state: 'approved', ...decided(decision, at) });
+
+export function applyChange(sql: SessionSql, change: Exclude<Change, { to: 'pending' }>, at: number): void {
+  switch (change.to) {
+    case 'executed':
+      return update(sql, change.record, { state: 'executed', ledger: 'applied', answer: JSON.stringify(change.answer) });
+    case 'failed': {
+      const refusal = JSON.stringify(change.refusal);
+      const ledger: Record<string, SqlValue> = change.voided ? { ledger: 'void' } : {};
+      const by = change.decision === undefined ? {} : decided(change.decision, at);
+      return update(sql, change.record, { state: 'failed', refusal, ...ledger, ...by });
+    }
+    case 'rejected':
+      return update(sql, change.record, { state: 'rejected', ...decided(change.decision, at) });
+    case 'expired':
+      return update(sql, change.record, { state: 'expired' });
+  }
+}
+
+export const writeApprovers = (sql: SessionSql, record: EffectRecord, approvers: Approver[]): void =>
+  update(sql, record, { approvers: JSON.stringify(approvers) });
+
+const integer = z.int();
+const text = z.string();
+const jsonOf = <T>(value: SqlValue | undefined): T | null => (typeof value === 'string' ? (JSON.parse(value) as T) : null);
+
+/** The object wrote these rows itself; the numbers and states are checked because money hangs on them. */
+function toRecord(row: SqlRow): EffectRecord {
+  const { amount_cents, currency, approval_id } = row;
+  return {
+    key: text.parse(row['key']),
+    round: integer.parse(row['round']),
+    state: z.enum(['pending', 'approved', 'claimed', 'executed', 'rejected', 'expired', 'failed']).parse(row['state']),
+    attempt: integer.parse(row['attempt']),
+    ledger: z.enum(['applied', 'void']).nullable().parse(row['ledger']),
+    tool: text.parse(row['tool']),
+    contract: text.parse(row['contract']),
+    input: jsonOf<JsonObject>(row['input']) ?? {},
+    call_id: text.parse(row['call_id']),
+    step: integer.parse(row['step']),
+    fingerprint: text.parse(row['fingerprint']),
+    money:
+      amount_cents === null ? null : { amount_cents: integer.parse(amount_cents), currency: text.parse(currency) },
+    subject: text.nullable().parse(row['subject']),
+    seen: jsonOf<JsonObject>(row['seen']) ?? {},
+    answer: jsonOf<JsonObject>(row['answer']),
+    refusal: jsonOf<Refusal>(row['refusal']),
+    approval:
+      approval_id === null
+        ? null
+        : {
+            id: text.parse(approval_id),
+            opened_at: integer.parse(row['opened_at']),
+            expires_at: integer.parse(row['expires_at']),
+            decided_at: integer.nullable().parse(row['decided_at']),
+            decided_by: integer.nullable().parse(row['decided_by']),
+            note: text.nullable().parse(row['note']),
+            request_id: text.nullable().parse(row['request_id']),
+          },
+  };
+}

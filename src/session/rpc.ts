@@ -1,0 +1,172 @@
+/**
+ * What the Worker and the mail consumer may ask of a session object, and what it answers. Types only: other rooms import
+ * these with `import type`. Everything an object refuses is a value with a `refused` reason, never an exception.
+ */
+import type { JsonObject } from '../json.ts';
+import type { ApprovalStatus, Outcome, Verdict } from '../outcome.ts';
+import type { Policy } from '../ports.ts';
+
+/** What an API key asks for when it opens or rejoins a session; absent fields keep theirs on a rejoin. */
+export type OpenRequest = {
+  caller_id: string;
+  session_id: string;
+  customer_id?: string;
+  requested_by?: string;
+  tools?: string[];
+  max_steps?: number;
+  max_refund_cents?: number;
+  max_session_refund_cents?: number;
+  ttl_seconds: number;
+};
+
+/** The policy a session shows: the narrower of its own fields and its caller's; approvers as a number. */
+export type SessionPolicy = {
+  tools: string[];
+  max_steps: number;
+  max_duplicate_calls: number;
+  max_refund_cents: number;
+  max_session_refund_cents: number | null;
+  confirm_above_cents: number;
+  customer_id?: string;
+  approvers: number;
+};
+
+export type OpenAnswer =
+  | { opened: 'new' | 'rejoined'; uid: string; expires_at: number; policy: SessionPolicy }
+  | { refused: 'revoked' }
+  | { refused: 'ended' }
+  /** A field that is fixed at opening differs, or the customer is missing where one is required. */
+  | { refused: 'conflict'; field: 'customer_id' | 'requested_by' }
+  | { refused: 'customer_required' }
+  | { refused: 'unknown_tool' }
+  | { refused: 'widened'; field: string };
+
+export type CallRequest = {
+  uid: string;
+  tool: string;
+  /** As the model wrote them: a string, an object, or anything else (which is `INVALID_JSON`); absent is `{}`. */
+  arguments: unknown;
+  call_id: string;
+  request_id: string;
+};
+
+export type CallAnswer =
+  | { outcome: Outcome; max_steps: number; steps_left: number; audit: { seq: number; hash: string } }
+  | { refused: 'unauthorized' | 'session_exhausted' | 'too_many_retries' };
+
+export type Delivery = { asked: number; sent: number; undeliverable: number };
+
+/** `GET /v1/approvals/{id}` as the object answers it; `verdict` once there is one. */
+export type ApprovalAnswer =
+  | {
+      id: string;
+      /** Of the call that asked for it: the model's text of an approval without an outcome yet names both. */
+      call_id: string;
+      step: number;
+      status: ApprovalStatus;
+      tool: string;
+      arguments: JsonObject;
+      expires_at: number;
+      decided_at: number | null;
+      note: string | null;
+      delivery: Delivery;
+      outcome: Outcome | null;
+    }
+  | { refused: 'unauthorized' | 'not_found' | 'too_many_polls' };
+
+/** What the approval token proves: an object, an approver's number there, and bits the object keeps. */
+export type LinkProof = { approval_id: string; approver: number; bits: string };
+
+/** One fact on page or mail, already separated by who says it. Values are unformatted; money is minor units. */
+export type LedgerFacts = {
+  order_id: string;
+  customer_id: string;
+  total_cents: number;
+  refunded_cents: number;
+  currency: string;
+};
+
+export type OtherApproval = { id: string; status: string; amount_cents: number | null; currency: string | null; opened_at: number };
+
+/** All that the approver's page shows. `ledger` is null where it cannot be read now. */
+export type ApprovalView = {
+  id: string;
+  status: ApprovalStatus;
+  tool: string;
+  caller_name: string;
+  session_id: string;
+  opened_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  decided_by: number | null;
+  note: string | null;
+  /** Code and message of a failure, or the data of what was done. */
+  result: Verdict | null;
+  claimed: { amount_cents: number | null; currency: string | null; arguments: JsonObject };
+  ledger: LedgerFacts | null;
+  others: OtherApproval[];
+  /** What was applied before under this key (`identical_effects: "ask"`), newest last. */
+  applied_before: { attempt: number; answer: JsonObject }[];
+  phrase: string;
+};
+
+export type ViewAnswer = { view: ApprovalView } | { refused: 'bad_link' };
+
+export type DecisionRequest = LinkProof & {
+  decision: 'approve' | 'reject' | null;
+  phrase: string;
+  note: string | null;
+  /** What the page showed as refunded; null where it showed none. */
+  refunded_cents: number | null;
+  request_id: string;
+};
+
+export type DecisionAnswer =
+  /** This request decided. `view` is the state after it. */
+  | { decided: 'approved' | 'rejected' | 'failed'; view: ApprovalView }
+  | { refused: 'bad_link' }
+  /** 409: somebody else decided, or it expired. */
+  | { refused: 'already_decided'; view: ApprovalView }
+  /** 409: the refunded amount shown has changed. */
+  | { refused: 'stale'; view: ApprovalView }
+  /** 422 */
+  | { refused: 'wrong_phrase' | 'no_choice'; view: ApprovalView }
+  /** 503: the ledger cannot be read; still pending. */
+  | { refused: 'unreadable'; view: ApprovalView };
+
+/** What the mail consumer needs; null where there is nothing to send (any more). */
+export type MailTask =
+  | { kind: 'approval'; to: string; link: string; view: ApprovalView }
+  | { kind: 'notice'; to: string; caller_name: string; tool: string; amount_cents: number | null; currency: string | null; message: string; at: number };
+
+/** Ids only: a queue message holds no address, link or argument. */
+export type QueueMessage =
+  | { type: 'approval'; object: string; approval_id: string; approver: number }
+  | { type: 'notice'; object: string; seq: number; approver: number }
+  | { type: 'tell'; object: string; caller_id: string };
+
+/** A change of the caller, told to its sessions; the higher version wins, telling again is harmless. */
+export type CallerChange = { version: number; name: string; policy: Policy; revoked: boolean };
+
+export type Head = { uid: string; seq: number; hash: string };
+
+/** The object as its stub shows it. */
+export interface SessionRpc {
+  open(request: OpenRequest): Promise<OpenAnswer>;
+  end(uid: string | null): Promise<{ ended_at: number } | { refused: 'not_found' }>;
+  call(request: CallRequest): Promise<CallAnswer>;
+  /** The allowed tools' names, sorted; null: the token is no good (any more). */
+  tools(uid: string): Promise<string[] | null>;
+  approval(uid: string, id: string, waitSeconds: number): Promise<ApprovalAnswer>;
+  view(proof: LinkProof): Promise<ViewAnswer>;
+  decide(request: DecisionRequest): Promise<DecisionAnswer>;
+  tell(change: CallerChange): Promise<void>;
+  mailTask(message: QueueMessage): Promise<MailTask | null>;
+  /** Records that a mail left, or that it never will. */
+  delivered(message: QueueMessage, result: 'sent' | 'undeliverable'): Promise<void>;
+  resend(approvalId: string, requestId: string): Promise<'done' | 'not_found' | 'not_pending'>;
+  withdraw(approvalId: string, requestId: string): Promise<'done' | 'not_found' | 'not_pending'>;
+  heads(): Promise<Head[]>;
+  /** Arms the alarm if work is due; asked by the cron. */
+  wake(): Promise<void>;
+}

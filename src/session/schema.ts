@@ -1,0 +1,99 @@
+/**
+ * The session object's tables, made by opening a session and never by the constructor: asking a name that nobody opened
+ * creates no storage. Why each table is as it is stands in docs/storage.md.
+ */
+import type { SessionSql } from '../ports.ts';
+
+const TABLES = [
+  // One row: who this session is, and what it may do.
+  `CREATE TABLE IF NOT EXISTS session (
+    id             INTEGER PRIMARY KEY CHECK (id = 1),
+    uid            TEXT NOT NULL,
+    caller_id      TEXT NOT NULL,
+    session_id     TEXT NOT NULL,
+    caller_name    TEXT NOT NULL,
+    customer_id    TEXT,
+    requested_by   TEXT,             -- lower case; never asked to approve
+    own            TEXT NOT NULL,    -- JSON: the narrower fields this session was opened with
+    policy         TEXT NOT NULL,    -- JSON: the caller's policy as last told
+    policy_version INTEGER NOT NULL, -- the higher version wins
+    revoked        INTEGER NOT NULL,
+    expires_at     INTEGER NOT NULL, -- of the last token issued
+    ended_at       INTEGER,
+    touched_at     INTEGER NOT NULL, -- opened or rejoined
+    sent_seq       INTEGER NOT NULL DEFAULT 0,  -- rows of the log up to this one are confirmed in D1
+    noticed_seq    INTEGER NOT NULL DEFAULT 0,  -- notices of the log up to this one are in the queue
+    told           TEXT NOT NULL DEFAULT ''     -- what D1 was last told of this session
+  )`,
+  // One row a call, decision or event, in the order of settling. No index: each would be one more row written a call.
+  `CREATE TABLE IF NOT EXISTS log (
+    seq         INTEGER PRIMARY KEY,
+    kind        TEXT NOT NULL,
+    step        INTEGER,
+    call_id     TEXT,
+    tool        TEXT,
+    key         TEXT,
+    attempt     INTEGER,
+    code        TEXT NOT NULL,
+    hash        TEXT NOT NULL,
+    row         TEXT NOT NULL,       -- JSON: the audit row as it is hashed and sent
+    fingerprint TEXT,
+    verdict     TEXT,                -- JSON: what a transport retry is told; null for reads
+    round       INTEGER,             -- the record the call spoke of
+    restarts    INTEGER NOT NULL,    -- 1: the count of this key starts anew here
+    notice      INTEGER NOT NULL     -- 1: the approvers are to be told of this refusal
+  )`,
+  // One row each time a call key became an intent.
+  `CREATE TABLE IF NOT EXISTS record (
+    key          TEXT NOT NULL,
+    round        INTEGER NOT NULL,
+    state        TEXT NOT NULL,
+    attempt      INTEGER NOT NULL,
+    ledger       TEXT,               -- 'applied' or 'void', once the ledger's row is known
+    tool         TEXT NOT NULL,
+    contract     TEXT NOT NULL,
+    input        TEXT NOT NULL,
+    call_id      TEXT NOT NULL,
+    step         INTEGER NOT NULL,
+    fingerprint  TEXT NOT NULL,
+    amount_cents INTEGER,
+    currency     TEXT,
+    subject      TEXT,
+    seen         TEXT NOT NULL,
+    answer       TEXT,
+    refusal      TEXT,
+    approval_id  TEXT,
+    opened_at    INTEGER,
+    expires_at   INTEGER,
+    decided_at   INTEGER,
+    decided_by   INTEGER,
+    note         TEXT,
+    request_id   TEXT,
+    approvers    TEXT,               -- JSON: number, address, link bits and delivery of each
+    changed      INTEGER NOT NULL,   -- rises with every change that operators see
+    reported     INTEGER NOT NULL,   -- the change D1 was last told of
+    PRIMARY KEY (key, round)
+  ) WITHOUT ROWID`,
+  // What stays when a session is forgotten: that its chain ended here.
+  `CREATE TABLE IF NOT EXISTS heads (
+    uid  TEXT NOT NULL PRIMARY KEY,
+    seq  INTEGER NOT NULL,
+    hash TEXT NOT NULL
+  ) WITHOUT ROWID`,
+];
+
+export function createTables(sql: SessionSql): void {
+  for (const table of TABLES) sql.all(table);
+}
+
+/** Whether a session was ever opened here. */
+export const hasTables = (sql: SessionSql): boolean =>
+  sql.all("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'session'").length > 0;
+
+/** Forgets everything but the head of the chain. */
+export function forgetTables(sql: SessionSql, head: { uid: string; seq: number; hash: string }): void {
+  sql.transaction(() => {
+    sql.all('INSERT INTO heads (uid, seq, hash) VALUES (?, ?, ?)', head.uid, head.seq, head.hash);
+    for (const table of ['session', 'log', 'record']) sql.all(`DELETE FROM ${table}`);
+  });
+}

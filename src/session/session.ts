@@ -1,0 +1,120 @@
+/**
+ * The Durable Object of one (caller, session): its only writer. Its tables (session, log, record, heads) are described in
+ * schema.ts and made by opening a session. This file only wires the platform to the core; per call it keeps nothing.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { readConfig } from '../env.ts';
+import type { SessionSql } from '../ports.ts';
+import { attemptsFrom } from '../store/attempts.ts';
+import { ledgerSql } from '../store/d1.ts';
+import { documentsFrom } from '../store/documents.ts';
+import { ordersFrom } from '../store/orders.ts';
+import { refundsFrom } from '../store/refunds.ts';
+import { accountsFrom } from '../store/transactions.ts';
+import { registry } from '../tools/index.ts';
+import type { SessionCore } from './core.ts';
+import { sessionCore } from './core.ts';
+import type { SessionPorts } from './ports.ts';
+import type { CallerChange, CallRequest, DecisionRequest, LinkProof, OpenRequest, QueueMessage, SessionRpc } from './rpc.ts';
+import { upstreamWith } from './upstream.ts';
+
+export class Session extends DurableObject<Env> implements SessionRpc {
+  readonly #core: SessionCore;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#core = sessionCore(portsOf(ctx.storage, env));
+  }
+
+  open(request: OpenRequest) {
+    return this.#core.open(request);
+  }
+  end(uid: string | null) {
+    return this.#core.end(uid);
+  }
+  call(request: CallRequest) {
+    return this.#core.call(request);
+  }
+  tools(uid: string) {
+    return this.#core.tools(uid);
+  }
+  approval(uid: string, id: string, waitSeconds: number) {
+    return this.#core.approval(uid, id, waitSeconds);
+  }
+  view(proof: LinkProof) {
+    return this.#core.view(proof);
+  }
+  decide(request: DecisionRequest) {
+    return this.#core.decide(request);
+  }
+  tell(change: CallerChange) {
+    return this.#core.tell(change);
+  }
+  mailTask(message: QueueMessage) {
+    return this.#core.mailTask(message);
+  }
+  delivered(message: QueueMessage, result: 'sent' | 'undeliverable') {
+    return this.#core.delivered(message, result);
+  }
+  resend(approvalId: string, requestId: string) {
+    return this.#core.resend(approvalId, requestId);
+  }
+  withdraw(approvalId: string, requestId: string) {
+    return this.#core.withdraw(approvalId, requestId);
+  }
+  heads() {
+    return this.#core.heads();
+  }
+  wake() {
+    return this.#core.wake();
+  }
+  override alarm() {
+    return this.#core.alarm();
+  }
+}
+
+function portsOf(storage: DurableObjectStorage, env: Env): SessionPorts {
+  const reading = readConfig(env);
+  // The Worker answers 503 before it comes here; an object reached in another way stays shut.
+  if (!reading.ok) throw new Error(`not configured: ${reading.missing.join(', ')}`);
+  const ledger = ledgerSql(env.DB);
+  const now = (): number => Date.now();
+  return {
+    sql: sqlOf(storage),
+    ledger,
+    // Not awaited: within one synchronous step the platform commits the alarm together with the rows it belongs to.
+    alarm: { set: (at) => void storage.setAlarm(at), clear: () => void storage.deleteAlarm() },
+    queue: { send: (messages) => sendAll(env.QUEUE, messages) },
+    upstream: upstreamWith(now),
+    tools: registry,
+    reads: { orders: ordersFrom(ledger), documents: documentsFrom(ledger), accounts: accountsFrom(ledger) },
+    writes: { refunds: refundsFrom(ledger, now) },
+    attempts: attemptsFrom(ledger, now),
+    config: reading.config,
+    now,
+    random: (bytes) => hex(crypto.getRandomValues(new Uint8Array(bytes))),
+    sleep,
+    log: (entry) => console.log(JSON.stringify(entry)),
+  };
+}
+
+const sqlOf = (storage: DurableObjectStorage): SessionSql => ({
+  all: (sql, ...params) => storage.sql.exec<Record<string, string | number | null>>(sql, ...params).toArray(),
+  transaction: (run) => storage.transactionSync(run),
+});
+
+async function sendAll(queue: Queue, messages: QueueMessage[]): Promise<void> {
+  await queue.sendBatch(messages.map((body) => ({ body })));
+}
+
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+function sleep(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    stop.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,38 @@
+/** Turns zod's issues into the problems a model is told: declared names, types and closed sets, never a value it sent. */
+import type * as z from 'zod';
+import type { JsonObject } from '../json.ts';
+import type { Problem } from '../outcome.ts';
+
+const MAX_PROBLEMS = 20;
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+/** At most 20, in the schema's order; `hint` repeats the description of a declared field. */
+export function problemsOf(error: z.ZodError, inputSchema: JsonObject): Problem[] {
+  return error.issues.flatMap((issue) => toProblems(issue, inputSchema)).slice(0, MAX_PROBLEMS);
+}
+
+function toProblems(issue: z.core.$ZodIssue, inputSchema: JsonObject): Problem[] {
+  const path = issue.path.map(String);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      field: [...path, IDENTIFIER.test(key) ? key : '(unknown)'].join('.'),
+      issue: 'unknown field; remove it',
+    }));
+  }
+  const hint = descriptionAt(inputSchema, path);
+  const problem = { field: path.join('.') || 'arguments', issue: wording(issue) };
+  return [hint === undefined ? problem : { ...problem, hint }];
+}
+
+/** zod's own words, without its lead-in. They name types, bounds, patterns and options of the schema only. */
+const wording = (issue: z.core.$ZodIssue): string => issue.message.replace(/^Invalid input: /, '');
+
+function descriptionAt(schema: JsonObject, path: string[]): string | undefined {
+  let at: unknown = schema;
+  for (const name of path) {
+    const properties = (at as JsonObject | undefined)?.['properties'] as JsonObject | undefined;
+    at = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  }
+  const description = path.length === 0 ? undefined : (at as JsonObject | undefined)?.['description'];
+  return typeof description === 'string' ? description : undefined;
+}
