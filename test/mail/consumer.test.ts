@@ -14,7 +14,6 @@ const message = (approver = 0): QueueMessage => ({
   object: OBJECT,
   approval_id: 'apr_k3v9x2m7q4w8z1c5',
   approver,
-  resend: 0,
 });
 const tell: QueueMessage = { type: 'tell', object: OBJECT, caller_id: 'c'.repeat(16) };
 const task = (to = 'ana@shop.example'): MailTask => ({ kind: 'approval', to, link: LINK, view: approvalView() });

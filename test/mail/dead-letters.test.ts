@@ -5,7 +5,7 @@ import type { QueueMessage } from '../../src/session/rpc.ts';
 import { queueBatch } from '../support/queue-batch.ts';
 
 const OBJECT = 'e'.repeat(64);
-const approval: QueueMessage = { type: 'approval', object: OBJECT, approval_id: 'apr_1', approver: 1, resend: 0 };
+const approval: QueueMessage = { type: 'approval', object: OBJECT, approval_id: 'apr_1', approver: 1 };
 const notice: QueueMessage = { type: 'notice', object: OBJECT, seq: 4, approver: 0 };
 const tell: QueueMessage = { type: 'tell', object: OBJECT, caller_id: 'c'.repeat(16) };
 
