@@ -5,7 +5,10 @@ import { defineConfig, type OxlintOverride } from 'oxlint';
 const shared = ['outcome', 'ports', 'json', 'canonical', 'money'];
 const entries = ['index', 'app', 'env'];
 
-/** room -> what it may import besides itself and the shared files; a name with a slash opens that one file. */
+/**
+ * room -> what it may import besides itself, the shared files and session's types. A name with a slash opens that one file,
+ * `type` before it only its types.
+ */
 const doors: Record<string, readonly string[]> = {
   auth: ['env'],
   http: ['auth', 'env', 'observation', 'providers', 'store', 'tools/index'],
@@ -14,7 +17,7 @@ const doors: Record<string, readonly string[]> = {
   ops: ['env', 'store'],
   pipeline: ['tools'],
   providers: ['observation'],
-  session: ['auth', 'env', 'observation', 'pipeline', 'store'],
+  session: ['auth', 'env', 'observation', 'pipeline', 'store', 'tools/index', 'type tools/define-tool'],
   store: [],
   tools: [],
 };
@@ -31,22 +34,21 @@ function shut(names: readonly string[]): Pattern {
   return { regex: String.raw`^(\.\.?/)+(${names.join('|')})(/|\.tsx?$)`, message };
 }
 
-/** Shuts a room but for one file of it. */
-function shutBut(file: string): Pattern {
-  const [room = file] = file.split('/');
-  return { group: [`**/${room}/**`, `!**/${file}.ts`], message };
-}
+/** The session object is reached by RPC: other rooms name its types and never load its code. */
+const sessionTypes = 'type session/rpc';
 
-/** The session object is reached by RPC: other rooms may name its types, never load its code. */
-const sessionByType: Pattern[] = [
-  // First, since the exception in the next pattern would let it pass.
-  {
-    regex: String.raw`/session/rpc\.ts$`,
-    allowTypeImports: true,
-    message: 'Outside session, only `import type` from src/session/rpc.ts.',
-  },
-  shutBut('session/rpc'),
-];
+/** Shuts a room but for single files of it, or for their types. */
+function shutBut(room: string, singles: readonly string[]): Pattern[] {
+  const exceptions = singles.map((door) => `!**/${door.replace('type ', '')}.ts`);
+  const typeOnly = singles.filter((door) => door.startsWith('type ')).map((door) => door.slice('type '.length));
+  return [
+    // First, since an exception in the last pattern would let it pass.
+    ...typeOnly.map((file): Pattern => {
+      return { regex: `/${file}[.]ts$`, allowTypeImports: true, message: `Only \`import type\` from src/${file}.ts.` };
+    }),
+    { group: [`**/${room}/**`, ...exceptions], message },
+  ];
+}
 
 const platform: Pattern = {
   regex: '^(hono|cloudflare:|node:|@hono/|@cloudflare/)',
@@ -58,15 +60,16 @@ function restrictImports(files: string[], patterns: Pattern[]): OxlintOverride {
 }
 
 function doorsOf(room: string): OxlintOverride {
-  const open = doors[room] ?? [];
-  const single = open.filter((name) => name.includes('/'));
-  const handled = new Set([room, 'session', ...open, ...single.map((file) => file.split('/')[0])]);
+  const open = [...(doors[room] ?? []), ...(room === 'session' ? [] : [sessionTypes])];
+  const singlesOf = (other: string) => open.filter((door) => door.replace('type ', '').startsWith(`${other}/`));
+  const others = rooms.filter((other) => other !== room && !open.includes(other));
+  const partly = others.filter((other) => singlesOf(other).length > 0);
+  const closed = [...others, ...entries].filter((other) => !partly.includes(other) && !open.includes(other));
   return restrictImports(
     [`src/${room}/**`],
     [
-      shut([...rooms, ...entries].filter((name) => !handled.has(name))),
-      ...single.map(shutBut),
-      ...(room === 'session' ? [] : sessionByType),
+      ...partly.flatMap((other) => shutBut(other, singlesOf(other))),
+      shut(closed),
       ...(pureRooms.includes(room) ? [platform] : []),
     ],
   );
@@ -91,7 +94,7 @@ export default defineConfig({
     'typescript/only-throw-error': 'error',
     'typescript/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
 
-    // No way around the types, and none around these rules (`npm run lint` looks for suppressing comments as well).
+    // No way around the types, and none around these rules (`npm run lint:suppressions` finds the comments that switch one off).
     'typescript/no-explicit-any': 'error',
     'typescript/no-non-null-assertion': 'error',
     'typescript/no-unsafe-argument': 'error',
@@ -105,7 +108,8 @@ export default defineConfig({
     ],
     'typescript/consistent-type-imports': 'error',
     'typescript/no-deprecated': 'error',
-    eqeqeq: 'error',
+    // `== null` is the one idiom for "null or absent".
+    eqeqeq: ['error', 'always', { null: 'ignore' }],
     'no-var': 'error',
     'prefer-const': 'error',
     'import/no-cycle': 'error',
@@ -126,6 +130,8 @@ export default defineConfig({
     'import/no-unassigned-import': 'off',
     'import/no-named-as-default-member': 'off',
     'promise/always-return': 'off',
+    'promise/no-promise-in-callback': 'off',
+    'unicorn/no-useless-spread': 'off',
   },
   overrides: [
     ...rooms.map(doorsOf),
@@ -135,7 +141,7 @@ export default defineConfig({
     ),
     restrictImports(['src/env.ts'], [shut([...rooms, 'index', 'app'])]),
     // Only src/index.ts loads the session object and the mail consumer.
-    restrictImports(['src/app.ts'], [shut(['mail', 'index']), ...sessionByType]),
+    restrictImports(['src/app.ts'], [shut(['mail', 'index']), ...shutBut('session', [sessionTypes])]),
     {
       files: pureRooms.map((room) => `src/${room}/**`),
       rules: {
@@ -152,6 +158,7 @@ export default defineConfig({
       rules: {
         'vitest/no-focused-tests': 'error',
         'vitest/no-identical-title': 'error',
+        'vitest/valid-expect': ['error', { maxArgs: 2 }],
         // A property or an order test asserts in a helper or in a loop.
         'vitest/expect-expect': 'off',
         'vitest/no-conditional-expect': 'off',
