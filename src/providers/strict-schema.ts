@@ -12,19 +12,19 @@ export type StrictDialect = {
   nullable: (schema: JsonObject) => JsonObject;
 };
 
-/** What a keyword demands, for a description. */
-const SENTENCES = new Map<string, (value: string) => string>([
-  ['minimum', (value) => `At least ${value}.`],
-  ['maximum', (value) => `At most ${value}.`],
-  ['exclusiveMinimum', (value) => `Greater than ${value}.`],
-  ['exclusiveMaximum', (value) => `Less than ${value}.`],
-  ['multipleOf', (value) => `A multiple of ${value}.`],
-  ['minLength', (value) => `At least ${value} characters.`],
-  ['maxLength', (value) => `At most ${value} characters.`],
-  ['pattern', (value) => `Matches ${value}.`],
-  ['minItems', (value) => `At least ${value} items.`],
-  ['maxItems', (value) => `At most ${value} items.`],
-  ['default', (value) => `Null means ${value}.`],
+/** What a keyword demands, in words. */
+const WORDS = new Map<string, (value: string) => string>([
+  ['minimum', (value) => `at least ${value}`],
+  ['maximum', (value) => `at most ${value}`],
+  ['exclusiveMinimum', (value) => `greater than ${value}`],
+  ['exclusiveMaximum', (value) => `less than ${value}`],
+  ['multipleOf', (value) => `a multiple of ${value}`],
+  ['minLength', (value) => `length at least ${value}`],
+  ['maxLength', (value) => `length at most ${value}`],
+  ['pattern', (value) => `matches ${value}`],
+  ['minItems', (value) => `items: at least ${value}`],
+  ['maxItems', (value) => `items: at most ${value}`],
+  ['default', (value) => `null means ${value}`],
 ]);
 
 /** Recurses into properties, items and unions; a keyword that is neither known here nor taken by a provider fails its golden test. */
@@ -36,7 +36,7 @@ export function strictSchema(schema: JsonObject, dialect: StrictDialect): JsonOb
       .filter(([keyword]) => !isRefused(keyword))
       .map(([keyword, value]) => [keyword, strictMember(keyword, value, dialect)]),
   );
-  const described = withSentences(
+  const described = withWords(
     kept,
     // A `format` says what the pattern written beside it says, shorter.
     entries.filter(([keyword]) => isRefused(keyword) && !(keyword === 'pattern' && 'format' in kept)),
@@ -52,15 +52,15 @@ function strictMember(keyword: string, value: JsonValue, dialect: StrictDialect)
   return keyword === 'items' ? strict(value) : value;
 }
 
-function withSentences(schema: JsonObject, refused: [string, JsonValue][]): JsonObject {
-  const sentences = refused.flatMap(([keyword, value]) => {
-    const sentence = SENTENCES.get(keyword);
+function withWords(schema: JsonObject, refused: [string, JsonValue][]): JsonObject {
+  const demands = refused.flatMap(([keyword, value]) => {
+    const words = WORDS.get(keyword);
     const shown = keyword === 'pattern' && typeof value === 'string' ? value : JSON.stringify(value);
-    return sentence === undefined ? [] : [sentence(shown)];
+    return words === undefined ? [] : [words(shown)];
   });
-  if (sentences.length === 0) return schema;
+  if (demands.length === 0) return schema;
   const said = typeof schema['description'] === 'string' ? [schema['description']] : [];
-  return { ...schema, description: [...said, ...sentences].join(' ') };
+  return { ...schema, description: [...said, `[${demands.join('; ')}]`].join(' ') };
 }
 
 function closedObject(strict: JsonObject, original: JsonObject, { nullable }: StrictDialect): JsonObject {
