@@ -1,11 +1,6 @@
-import { DurableObject } from 'cloudflare:workers';
 import { app } from './app.ts';
 
-export class Session extends DurableObject<Env> {
-  ping(): string {
-    return 'pong';
-  }
-}
+export { Session } from './session/session.ts';
 
 export default {
   fetch: app.fetch,
