@@ -10,7 +10,11 @@ export function meteredD1(real: D1Database): MeteredD1 {
   const batch = async <Row>(statements: D1PreparedStatement[]): Promise<D1Result<Row>[]> =>
     (await real.batch<Row>(statements)).map(counted);
   const db = new Proxy(real, {
-    get: (target, name) => (name === 'batch' ? batch : (Reflect.get(target, name) as () => unknown).bind(target)),
+    get(target, name) {
+      if (name === 'batch') return batch;
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
   });
   return { db, rowsWritten: () => written };
 }

@@ -1,0 +1,80 @@
+/**
+ * `npm run audit:verify -- URL`: recomputes every chain of the audit, compares its end with what the session objects say, and
+ * every effect with the ledger. Names the first thing that is broken. Needs ADMIN_TOKEN, from the environment or .dev.vars.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, parseEnv } from 'node:util';
+import { OperatorView } from './operator-view.ts';
+import { Verification, type Broken } from './verify-chain.ts';
+
+/** Rows travel within five seconds of their making. */
+const TRAVEL_MS = 6_000;
+const PROGRESS_ROWS = 10_000;
+
+const { positionals } = parseArgs({ allowPositionals: true });
+const [url] = positionals;
+if (url === undefined || !URL.canParse(url)) throw new Error('usage: npm run audit:verify -- URL');
+
+const view = new OperatorView(new URL(url), adminToken());
+const verification = new Verification();
+let rows = 0;
+const broken = await firstBroken();
+if (broken === null) {
+  const { sessions, effects } = verification.counts;
+  console.log(`The audit is whole: ${rows} rows of ${sessions} sessions, ${effects} effects, each in the ledger.`);
+} else {
+  console.error(sentence(broken));
+  process.exitCode = 1;
+}
+
+/** In this order, so that whatever a row tells of was in the ledger, and known to its object, before it was looked for there. */
+async function firstBroken(): Promise<Broken | null> {
+  return (
+    (await first(view.auditRows(), (row) => verification.takeRow(row))) ??
+    (await first(view.attempts(), (attempt) => verification.takeAttempt(attempt))) ??
+    verification.endLedger() ??
+    (await first(view.heads(), (head) => verification.takeHead(head))) ??
+    verification.endHeads() ??
+    (await lookAgain())
+  );
+}
+
+async function lookAgain(): Promise<Broken | null> {
+  const late = verification.late();
+  if (late.length === 0) return verification.endLate();
+  console.error(
+    `${late.length} sessions have rows that may be on their way; looking again in ${TRAVEL_MS / 1_000} s …`,
+  );
+  await sleep(TRAVEL_MS);
+  for (const { uid, caller_id, session_id } of late) {
+    const rowsOfSession = view.auditRows({ caller_id, session_id });
+    const found = await first(rowsOfSession, (row) => (row.uid === uid ? verification.takeLateRow(row) : null));
+    if (found !== null) return found;
+  }
+  return verification.endLate();
+}
+
+async function first<Item>(items: AsyncIterable<Item>, take: (item: Item) => Broken | null): Promise<Broken | null> {
+  for await (const item of items) {
+    rows += 1;
+    if (rows % PROGRESS_ROWS === 0) console.error(`${rows} rows …`);
+    const broken = take(item);
+    if (broken !== null) return broken;
+  }
+  return null;
+}
+
+function sentence({ caller_id, session_id, uid, seq, problem }: Broken): string {
+  const session = `session ${session_id ?? '(unknown)'} of caller ${caller_id ?? '(unknown)'}, uid ${uid}`;
+  return seq === null ? `Broken: ${session}: ${problem}.` : `Broken: ${session}: row ${seq} ${problem}.`;
+}
+
+function adminToken(): string {
+  const file = fileURLToPath(new URL('../.dev.vars', import.meta.url));
+  const kept = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  const token = process.env['ADMIN_TOKEN'] ?? kept['ADMIN_TOKEN'];
+  if (token === undefined) throw new Error('ADMIN_TOKEN is neither in the environment nor in .dev.vars');
+  return token;
+}
