@@ -1,0 +1,54 @@
+/** What an approver's browser posts. The order of SPEC 3: content type, length, body. */
+import type { DecisionRequest } from '../session/rpc.ts';
+import { MAX_BODY_BYTES, readAtMost } from './body.ts';
+
+export const MAX_NOTE_CHARACTERS = 500;
+
+export type DecisionForm = Pick<DecisionRequest, 'decision' | 'phrase' | 'refunded_cents'> & { note: string };
+
+export type FormReading =
+  | { ok: true; form: DecisionForm }
+  | { ok: false; status: 413 | 415 | 422; reason: 'content_type' | 'body_too_large' | 'repeated_field' };
+
+const FIELDS = ['decision', 'phrase', 'note', 'refunded_cents'];
+
+/**
+ * Reads the form, or says why not. Only a plain form is read: JSON and multipart can be posted by other means than this
+ * page. A repeated field is refused, because two readers of it could take two decisions; fields of other names are nothing.
+ */
+export async function readDecisionForm(request: Request): Promise<FormReading> {
+  if (!isPlainForm(request.headers)) return { ok: false, status: 415, reason: 'content_type' };
+  const bytes = await readAtMost(request, MAX_BODY_BYTES);
+  if (bytes === null) return { ok: false, status: 413, reason: 'body_too_large' };
+  const posted = new URLSearchParams(new TextDecoder().decode(bytes));
+  if (FIELDS.some((name) => posted.getAll(name).length > 1))
+    return { ok: false, status: 422, reason: 'repeated_field' };
+  return {
+    ok: true,
+    form: {
+      decision: decisionOf(posted.get('decision')),
+      phrase: posted.get('phrase') ?? '',
+      // A form sends each line break as two characters (HTML, "normalize newlines"); the writer counts one.
+      note: (posted.get('note') ?? '').replaceAll('\r\n', '\n').trim(),
+      refunded_cents: centsOf(posted.get('refunded_cents')),
+    },
+  };
+}
+
+/** Characters as a person counts them, so that an emoji is not two. */
+export const noteIsTooLong = (note: string): boolean => Array.from(note).length > MAX_NOTE_CHARACTERS;
+
+function isPlainForm(headers: Headers): boolean {
+  if (headers.has('content-encoding')) return false;
+  const type = headers.get('content-type') ?? '';
+  return /^application\/x-www-form-urlencoded(?:[ \t]*;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?)?[ \t]*$/i.test(type);
+}
+
+const decisionOf = (value: string | null): DecisionForm['decision'] =>
+  value === 'approve' || value === 'reject' ? value : null;
+
+/** Null where the page showed no amount; what no page of ours wrote is taken for that. */
+function centsOf(value: string | null): number | null {
+  const cents = value !== null && /^\d{1,16}$/.test(value) ? Number(value) : null;
+  return cents !== null && Number.isSafeInteger(cents) ? cents : null;
+}
