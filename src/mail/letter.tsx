@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 export type Fact = { label: string; value: string };
 
 /** What one speaker says. `tone` only colours it: the title tells a reader of plain text the same. */
-export type Section = { title: string; tone: 'neutral' | 'unchecked'; facts: Fact[] };
+export type Section = { title: string; tone: 'plain' | 'ledger' | 'unchecked'; facts: Fact[] };
 
 export type Letter = {
   heading: string;
@@ -28,6 +28,11 @@ export function letterText({ heading, opening, sections, link, closing }: Letter
   return `${blocks.join('\n\n')}\n`;
 }
 
+const EDGES: Record<Section['tone'], string> = {
+  plain: 'solid #64748b',
+  ledger: 'solid #15803d',
+  unchecked: 'dashed #b45309',
+};
 const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const PARAGRAPH = 'margin:0 0 16px;font-size:16px;line-height:1.5';
 const CELL = 'padding:4px 0;font-size:15px;line-height:1.5;text-align:left;vertical-align:top;font-weight:normal';
@@ -70,9 +75,10 @@ export async function letterHtml({ heading, opening, sections, link, closing }: 
 }
 
 function SectionTable({ section: { title, tone, facts } }: { section: Section }) {
-  const edge = tone === 'unchecked' ? 'dashed #b45309' : 'solid #15803d';
   return (
-    <div style={`margin:0 0 24px;padding:12px 16px;border:1px solid #94a3b8;border-left:4px ${edge};border-radius:6px`}>
+    <div
+      style={`margin:0 0 24px;padding:12px 16px;border:1px solid #94a3b8;border-left:4px ${EDGES[tone]};border-radius:6px`}
+    >
       <h2 style="margin:0 0 8px;font-size:16px;line-height:1.4">{title}</h2>
       <table role="presentation" style="width:100%;border-collapse:collapse">
         {facts.map(({ label, value }) => (

@@ -22,8 +22,8 @@ export function approvalMail({ view, link }: ApprovalTask, inputSchema: JsonObje
     heading: 'An action waits for your decision',
     opening: 'An agent asked for the action below. It is not done, and will not be unless an approver approves it.',
     sections: [
-      { title: 'The request', tone: 'neutral', facts: requestFacts(view) },
-      { title: 'What the ledger says', tone: 'neutral', facts: ledgerFacts(view) },
+      { title: 'The request', tone: 'plain', facts: requestFacts(view) },
+      { title: 'What the ledger says', tone: 'ledger', facts: ledgerFacts(view) },
       { title: 'What the agent claims, unchecked', tone: 'unchecked', facts: claimedFacts(view, inputSchema) },
     ],
     link: { label: 'Open the request and decide', url: link },
@@ -43,7 +43,7 @@ export function noticeMail(task: NoticeTask): Promise<Mail> {
     sections: [
       {
         title: 'What the gate did',
-        tone: 'neutral',
+        tone: 'plain',
         facts: [
           { label: 'Application', value: caller_name },
           { label: 'Refused at', value: timeOf(at) },
@@ -95,7 +95,7 @@ function ledgerFacts({ ledger, others }: ApprovalView): Fact[] {
 
 function otherValue({ amount_cents, currency, status, opened_at }: OtherApproval): string {
   const amount = amount_cents === null || currency === null ? [] : [formatMoney({ amount_cents, currency })];
-  return [...amount, status, `asked at ${timeOf(opened_at)}`].join(', ');
+  return [...amount, status, `asked on ${dayOf(opened_at)}`].join(', ');
 }
 
 function claimedFacts({ tool, claimed }: ApprovalView, inputSchema: JsonObject | null): Fact[] {
@@ -122,6 +122,8 @@ const isPartOfAmount = (name: string, value: string, claimed: ApprovalView['clai
   claimed.currency !== null &&
   ((name === 'amount_cents' && value === String(claimed.amount_cents)) ||
     (name === 'currency' && value === claimed.currency));
+
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** UTC to the minute: approvers sit in different places, and a mail cannot ask where it is read. */
 const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -80,7 +80,7 @@ describe('approvalMail', () => {
     const other = { id: 'apr_other', status: 'executed', amount_cents: 500, currency: 'BRL', opened_at: 0 };
     const { text } = await approval({ others: [other] });
     expect(text).toContain('Other requests for this order, last 30 days: 1');
-    expect(text).toContain('apr_other: 5.00 BRL, executed, asked at 1970-01-01 00:00 UTC');
+    expect(text).toContain('apr_other: 5.00 BRL, executed, asked on 1970-01-01');
   });
 
   it('names the application, the times in UTC, and the link once in each form', async () => {
