@@ -11,6 +11,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import type { MiddlewareHandler } from 'hono';
 import { readConfig, type ConfigReading } from './env.ts';
 import { admin } from './http/admin.ts';
+import { approvalPages } from './http/approval-page.tsx';
 import { approvals } from './http/approvals.ts';
 import { calls } from './http/calls.ts';
 import type { HttpContext, HttpEnv } from './http/context.ts';
@@ -111,6 +112,7 @@ app.route('/v1/calls', providerCalls);
 app.route('/v1/tools', tools);
 app.route('/v1/approvals', approvals);
 app.route('/admin', admin);
+app.route('/approvals', approvalPages);
 app.route('/docs/problems', problemDocs);
 
 app.notFound((c) => problem(c, 'not-found', { reason: 'no_route' }));
