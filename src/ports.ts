@@ -33,7 +33,13 @@ export interface LedgerSql {
 export const CURRENCIES = ['BRL', 'USD'] as const;
 export type Currency = (typeof CURRENCIES)[number];
 
-export type Order = { order_id: string; customer_id: string; total_cents: number; refunded_cents: number; currency: Currency };
+export type Order = {
+  order_id: string;
+  customer_id: string;
+  total_cents: number;
+  refunded_cents: number;
+  currency: Currency;
+};
 
 /** Reads of orders. With a `customerId`, orders of other customers do not exist. */
 export interface Orders {
@@ -64,11 +70,20 @@ export type TransactionQuery = {
 
 export interface Accounts {
   /** Newest first; `more` where the limit left some out. Null where the account does not exist. */
-  transactions(query: TransactionQuery): Promise<{ currency: Currency; transactions: Transaction[]; more: boolean } | null>;
+  transactions(
+    query: TransactionQuery,
+  ): Promise<{ currency: Currency; transactions: Transaction[]; more: boolean } | null>;
 }
 
 /** One attempt of a call key; `effect_key` = SHA-256 of `[call_key, attempt]`. */
-export type Attempt = { effect_key: string; call_key: string; attempt: number; uid: string; caller_id: string; tool: string };
+export type Attempt = {
+  effect_key: string;
+  call_key: string;
+  attempt: number;
+  uid: string;
+  caller_id: string;
+  tool: string;
+};
 
 /** What the ledger's row says, and the only result of an attempt (SPEC 6). */
 export type LedgerRow = { applied: true; answer: JsonObject } | { applied: false; code: string; facts: JsonObject };

@@ -23,7 +23,7 @@ export type HttpContext = Context<HttpEnv>;
  * opened, so asking a foreign or unknown one leaves no trace.
  */
 export function objectStub(env: Pick<Env, 'SESSION'>, name: string): SessionRpc {
-  return env.SESSION.getByName(name) as unknown as SessionRpc;
+  return env.SESSION.getByName(name);
 }
 
 /** The object that keeps this caller's session of this name. */

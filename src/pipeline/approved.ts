@@ -40,7 +40,12 @@ export async function approve(
   if (!confirmed.ok) {
     const { refusal } = confirmed;
     const change = { to: 'failed', record: now, refusal, voided: false, decision } as const;
-    gate.settle({ origin: { kind: 'decision', decision, record: now }, verdict: { ok: false, refusal }, key: now.key, change });
+    gate.settle({
+      origin: { kind: 'decision', decision, record: now },
+      verdict: { ok: false, refusal },
+      key: now.key,
+      change,
+    });
     return 'failed';
   }
   const approved = gate.approve(now, decision);

@@ -58,7 +58,8 @@ export async function runCall(raw: RawCall, gate: Gate): Promise<Settled> {
 /** Stages 5 to 8 for a tool without effect. */
 async function judgeRead(call: Proposal, gate: Gate): Promise<Settled> {
   const { origin, key, definition } = call;
-  const end = (verdict: Ending['verdict']): Settled => gate.settle({ origin, key, contract: definition.contract, verdict });
+  const end = (verdict: Ending['verdict']): Settled =>
+    gate.settle({ origin, key, contract: definition.contract, verdict });
   const permitted = policy({ ...call, seen: {} }, gate);
   if (!permitted.ok) return end(permitted);
   const confirmed = confirmation(permitted.call, gate);
@@ -85,7 +86,8 @@ export async function judgeEffect(call: Proposal, gate: Gate): Promise<Settled> 
 /** An attempt that may have been sent fails only by its void; one that cannot be judged stays as it is. */
 async function refuseEffect(call: Proposal, refusal: Refusal, gate: Gate): Promise<Settled> {
   const { origin, key, open, definition } = call;
-  if (open === null) return gate.settle({ origin, key, contract: definition.contract, verdict: { ok: false, refusal } });
+  if (open === null)
+    return gate.settle({ origin, key, contract: definition.contract, verdict: { ok: false, refusal } });
   if (!isJudgement(refusal)) return gate.settle({ ...endingOf(null, open, definition), origin });
   return gate.settle({ ...(await voidOpen(open, refusal, definition, gate)), origin });
 }
@@ -94,8 +96,17 @@ async function refuseEffect(call: Proposal, refusal: Refusal, gate: Gate): Promi
 function park(call: CheckedCall, gate: Gate): Settled {
   const { origin, key, definition } = call;
   const opened_at = gate.now();
-  const approval = { id: gate.newId('apr'), opened_at, expires_at: opened_at + gate.scope().approval_ttl_seconds * 1000 };
-  const notice = { id: approval.id, status: 'pending', expires_at: timestamp(approval.expires_at), arguments: call.bound.input } as const;
+  const approval = {
+    id: gate.newId('apr'),
+    opened_at,
+    expires_at: opened_at + gate.scope().approval_ttl_seconds * 1000,
+  };
+  const notice = {
+    id: approval.id,
+    status: 'pending',
+    expires_at: timestamp(approval.expires_at),
+    arguments: call.bound.input,
+  } as const;
   return gate.settle({
     origin,
     key,

@@ -11,7 +11,12 @@ import { voidAttempt } from './stages/8-execute.ts';
 export type Unattributed = Omit<Ending, 'origin'>;
 
 /** `row` null: unknown; the record keeps its state and its amount stays reserved. `definition` undefined: the tool is gone. */
-export function endingOf(row: LedgerRow | null, record: EffectRecord, definition: Tool | undefined, because?: Refusal): Unattributed {
+export function endingOf(
+  row: LedgerRow | null,
+  record: EffectRecord,
+  definition: Tool | undefined,
+  because?: Refusal,
+): Unattributed {
   const shared = { record, key: record.key, contract: record.contract };
   if (row === null) return { ...shared, verdict: { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } } };
   if (row.applied) {

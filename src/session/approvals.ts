@@ -15,7 +15,15 @@ import { approversOf, askAgain, LINK_KEPT_MS } from './notifications.ts';
 import type { Polls } from './polls.ts';
 import type { SessionPorts } from './ports.ts';
 import { appliedBefore, recordAt, recordOfApproval } from './records.ts';
-import type { ApprovalAnswer, ApprovalView, DecisionAnswer, DecisionRequest, LedgerFacts, LinkProof, ViewAnswer } from './rpc.ts';
+import type {
+  ApprovalAnswer,
+  ApprovalView,
+  DecisionAnswer,
+  DecisionRequest,
+  LedgerFacts,
+  LinkProof,
+  ViewAnswer,
+} from './rpc.ts';
 import type { SessionGate } from './session-gate.ts';
 
 const OTHERS_SINCE_MS = 30 * 24 * 60 * 60 * 1000;
@@ -54,13 +62,17 @@ export class Approvals {
     if (linked === null) return { refused: 'bad_link' };
     while (this.#gate.isRunning(linked.key)) await this.#gate.whenFree(linked.key);
     const record = recordAt(this.#ports.sql, linked.key, linked.round);
-    const seen = async (): Promise<{ view: ApprovalView }> => ({ view: await this.viewOf(this.#gate.records.reread(record)) });
-    if (record.state !== 'pending' || expire(record, 'session', this.#gate)) return { refused: 'already_decided', ...(await seen()) };
+    const seen = async (): Promise<{ view: ApprovalView }> => ({
+      view: await this.viewOf(this.#gate.records.reread(record)),
+    });
+    if (record.state !== 'pending' || expire(record, 'session', this.#gate))
+      return { refused: 'already_decided', ...(await seen()) };
     // Whoever waited here may have lost the right to decide meanwhile.
     if (this.#linked(request) === null) return { refused: 'bad_link' };
     if (request.decision === null) return { refused: 'no_choice', ...(await seen()) };
     const phrase = phraseOf(record.money, request.approval_id);
-    if (!phraseMatches(request.phrase, phrase, record.money?.currency)) return { refused: 'wrong_phrase', ...(await seen()) };
+    if (!phraseMatches(request.phrase, phrase, record.money?.currency))
+      return { refused: 'wrong_phrase', ...(await seen()) };
     const decision: Decision = {
       approver: request.approver,
       note: cleanNote(request.note),
@@ -104,7 +116,8 @@ export class Approvals {
     if (!this.#polls.admit(now())) return { refused: 'too_many_polls' };
     const record = recordOfApproval(sql, id);
     if (record === null) return { refused: 'not_found' };
-    const isOpen = !expire(record, 'session', this.#gate) && (record.state === 'pending' || record.state === 'approved');
+    const isOpen =
+      !expire(record, 'session', this.#gate) && (record.state === 'pending' || record.state === 'approved');
     if (isOpen && waitSeconds > 0) await this.#polls.wait(id, (stop) => sleep(waitSeconds * 1000, stop));
     const after = this.#gate.records.reread(record);
     expire(after, 'session', this.#gate);
@@ -183,7 +196,11 @@ export class Approvals {
       decided_by: approval.decided_by,
       note: approval.note,
       result: isSettled ? verdictOf(record) : null,
-      claimed: { amount_cents: money?.amount_cents ?? null, currency: money?.currency ?? null, arguments: record.input },
+      claimed: {
+        amount_cents: money?.amount_cents ?? null,
+        currency: money?.currency ?? null,
+        arguments: record.input,
+      },
       ledger,
       others,
       applied_before: appliedBefore(sql, record).map(({ attempt, answer }) => ({ attempt, answer: answer ?? {} })),

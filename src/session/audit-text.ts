@@ -1,7 +1,8 @@
 /** How a call's arguments stand in the audit: as the model wrote them, but harmless to terminals, JSON readers and SQL. */
 
 const MAX_BYTES = 4_096;
-const CONTROL_OR_LONE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const CONTROL_OR_LONE =
+  /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /**
  * Raw text, or the JSON of anything else; null for absent arguments. Controls and lone surrogates become `\uXXXX` before

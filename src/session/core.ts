@@ -76,7 +76,11 @@ async function answerCall(request: CallRequest, gate: SessionGate, ports: Sessio
   return answerOf(settled, gate, ports);
 }
 
-function answerOf({ verdict, call_id, tool, step, audit }: Settled, gate: SessionGate, ports: SessionPorts): CallAnswer {
+function answerOf(
+  { verdict, call_id, tool, step, audit }: Settled,
+  gate: SessionGate,
+  ports: SessionPorts,
+): CallAnswer {
   const { max_steps } = gate.scope();
   const deprecated = ports.tools.get(tool)?.deprecatedBy;
   const head = { call_id, tool, step, ...(deprecated === undefined ? {} : { deprecated }) };

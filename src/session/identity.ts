@@ -50,13 +50,24 @@ export function theSession(sql: SessionSql): SessionRow {
 
 export function insertSession(
   sql: SessionSql,
-  row: Pick<SessionRow, 'uid' | 'caller_id' | 'session_id' | 'customer_id' | 'requested_by' | 'own' | 'expires_at' | 'touched_at'>,
+  row: Pick<
+    SessionRow,
+    'uid' | 'caller_id' | 'session_id' | 'customer_id' | 'requested_by' | 'own' | 'expires_at' | 'touched_at'
+  >,
   caller: CallerChange,
 ): void {
   sql.all(
     `INSERT INTO session (id, uid, caller_id, session_id, caller_name, customer_id, requested_by, own, policy, policy_version,
        revoked, expires_at, touched_at) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[row.uid, row.caller_id, row.session_id, caller.name, row.customer_id, row.requested_by, JSON.stringify(row.own)],
+    ...[
+      row.uid,
+      row.caller_id,
+      row.session_id,
+      caller.name,
+      row.customer_id,
+      row.requested_by,
+      JSON.stringify(row.own),
+    ],
     ...[JSON.stringify(caller.policy), caller.version, caller.revoked ? 1 : 0, row.expires_at, row.touched_at],
   );
 }
@@ -85,12 +96,15 @@ export function scopeOf(row: SessionRow): Scope {
     confirm_above_cents: policy.confirm_above_cents,
     approval_ttl_seconds: policy.approval_ttl_seconds,
     identical_effects: policy.identical_effects,
-    approvers: policy.approvers.map((address) => address.toLowerCase()).filter((address) => address !== row.requested_by),
+    approvers: policy.approvers
+      .map((address) => address.toLowerCase())
+      .filter((address) => address !== row.requested_by),
     live: row.revoked ? 'revoked' : row.ended_at !== null ? 'ended' : 'live',
   };
 }
 
-const narrower = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b));
+const narrower = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.min(a, b);
 
 /** What the caller is shown: figures and names, approvers as a number. */
 export function shownPolicy(scope: Scope): SessionPolicy {

@@ -20,7 +20,10 @@ const headSchema = z.object({ seq: z.int(), hash: z.string() });
 /** The last row's place and hash; before the first row, what the chain starts from. */
 export function headOf(sql: SessionSql, { uid, caller_id, session_id }: SessionRow): Head {
   const [last] = sql.all('SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1');
-  return { uid, ...(last === undefined ? { seq: 0, hash: firstPrevious(caller_id, session_id, uid) } : headSchema.parse(last)) };
+  return {
+    uid,
+    ...(last === undefined ? { seq: 0, hash: firstPrevious(caller_id, session_id, uid) } : headSchema.parse(last)),
+  };
 }
 
 /** Everything but the place in the chain that the row of an ending says. */
@@ -33,7 +36,8 @@ export function rowOf(
   const { origin, verdict, change } = ending;
   const call = origin.kind === 'call' ? origin : null;
   const text = call === null ? null : auditText(call.arguments);
-  const started = origin.kind === 'call' ? origin.started_at : origin.kind === 'decision' ? origin.decision.started_at : at;
+  const started =
+    origin.kind === 'call' ? origin.started_at : origin.kind === 'decision' ? origin.decision.started_at : at;
   return {
     uid: session.uid,
     kind: origin.kind,
@@ -50,7 +54,10 @@ export function rowOf(
     attempt: change?.to === 'executed' ? change.record.attempt : null,
     ok: verdict.ok,
     code: ending.event ?? (verdict.ok ? 'OK' : codeOf(verdict.refusal)),
-    fields: !verdict.ok && verdict.refusal.code === 'INVALID_ARGUMENTS' ? verdict.refusal.problems.map(({ field }) => field) : null,
+    fields:
+      !verdict.ok && verdict.refusal.code === 'INVALID_ARGUMENTS'
+        ? verdict.refusal.problems.map(({ field }) => field)
+        : null,
     replayed: verdict.replayed ?? false,
     approval_id: record?.approval?.id ?? null,
     actor: actorOf(origin),
@@ -84,7 +91,18 @@ export function append(
   sql.all(
     `INSERT INTO log (seq, kind, step, call_id, tool, key, attempt, code, hash, row, fingerprint, verdict, round, restarts, notice)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[row.seq, row.kind, row.step, row.call_id, row.tool, row.key, row.attempt, row.code, row.hash, JSON.stringify(row)],
+    ...[
+      row.seq,
+      row.kind,
+      row.step,
+      row.call_id,
+      row.tool,
+      row.key,
+      row.attempt,
+      row.code,
+      row.hash,
+      JSON.stringify(row),
+    ],
     origin.kind === 'call' ? origin.fingerprint : null,
     verdict.ok ? null : JSON.stringify(verdict.refusal),
     record?.round ?? null,
@@ -114,14 +132,19 @@ export function countLogged(sql: SessionSql, key: string, effect: 'none' | 'keye
 
 export const highestStep = (sql: SessionSql): number =>
   Number(
-    sql.all('SELECT max((SELECT coalesce(max(step), 0) FROM log), (SELECT coalesce(max(step), 0) FROM record)) AS step')[0]?.['step'] ?? 0,
+    sql.all(
+      'SELECT max((SELECT coalesce(max(step), 0) FROM log), (SELECT coalesce(max(step), 0) FROM record)) AS step',
+    )[0]?.['step'] ?? 0,
   );
 
 export const countCode = (sql: SessionSql, code: string): number =>
   Number(sql.all('SELECT count(*) AS rows FROM log WHERE code = ?', code)[0]?.['rows'] ?? 0);
 
 /** The settled call that owns an id: the first by arrival, and of its repetitions the latest. */
-export function settledCall(sql: SessionSql, callId: string): { fingerprint: string; settled: Settled; record: EffectRecord | null } | null {
+export function settledCall(
+  sql: SessionSql,
+  callId: string,
+): { fingerprint: string; settled: Settled; record: EffectRecord | null } | null {
   const [row] = sql.all(
     `SELECT * FROM log WHERE kind = 'call' AND call_id = ?1 AND fingerprint =
        (SELECT fingerprint FROM log WHERE kind = 'call' AND call_id = ?1 ORDER BY step LIMIT 1)
@@ -143,7 +166,10 @@ const settledSchema = z.object({
   round: z.int().nullable(),
 });
 
-function toSettled(sql: SessionSql, row: SqlRow): { fingerprint: string; settled: Settled; record: EffectRecord | null } {
+function toSettled(
+  sql: SessionSql,
+  row: SqlRow,
+): { fingerprint: string; settled: Settled; record: EffectRecord | null } {
   const { seq, step, call_id, tool, key, hash, fingerprint, verdict, round } = settledSchema.parse(row);
   const record = key !== null && round !== null ? recordAt(sql, key, round) : null;
   const told: Verdict =

@@ -40,7 +40,11 @@ export async function sendRequests(ports: SessionPorts): Promise<void> {
     await queue.send(numbers.map((approver) => ({ type: 'approval', object, approval_id: approval.id, approver })));
     const asked = approversOf(sql, record);
     const at = ports.now();
-    writeApprovers(sql, record, asked.map((each, number) => (numbers.includes(number) ? { ...each, queued_at: at } : each)));
+    writeApprovers(
+      sql,
+      record,
+      asked.map((each, number) => (numbers.includes(number) ? { ...each, queued_at: at } : each)),
+    );
   }
 }
 
@@ -82,7 +86,8 @@ async function approvalTask(
   const record = recordOfApproval(sql, approval_id);
   const approver = record === null ? undefined : approversOf(sql, record)[number];
   if (record?.approval == null || record.state !== 'pending' || now() >= record.approval.expires_at) return null;
-  if (approver === undefined || approver.sent_at !== null || !scopeOf(session).approvers.includes(approver.email)) return null;
+  if (approver === undefined || approver.sent_at !== null || !scopeOf(session).approvers.includes(approver.email))
+    return null;
   const token = await signApprovalToken(config, {
     object: objectName(session),
     approver: number,
@@ -93,7 +98,10 @@ async function approvalTask(
   return { kind: 'approval', to: approver.email, link, view: await view(record) };
 }
 
-function noticeTask({ seq, approver }: Extract<QueueMessage, { type: 'notice' }>, { sql, tools }: SessionPorts): MailTask | null {
+function noticeTask(
+  { seq, approver }: Extract<QueueMessage, { type: 'notice' }>,
+  { sql, tools }: SessionPorts,
+): MailTask | null {
   const session = theSession(sql);
   const to = scopeOf(session).approvers[approver];
   const [logged] = sql.all('SELECT row, verdict FROM log WHERE seq = ? AND notice = 1', seq);
@@ -126,13 +134,20 @@ export function delivered(message: QueueMessage, result: 'sent' | 'undeliverable
   if (record === null) return;
   const approvers = approversOf(sql, record);
   const approver = approvers[message.approver];
-  if (approver === undefined || approver.sent_at !== null || (result === 'undeliverable' && approver.undeliverable)) return;
-  approvers[message.approver] = result === 'sent' ? { ...approver, sent_at: now(), undeliverable: false } : { ...approver, undeliverable: true };
+  if (approver === undefined || approver.sent_at !== null || (result === 'undeliverable' && approver.undeliverable))
+    return;
+  approvers[message.approver] =
+    result === 'sent' ? { ...approver, sent_at: now(), undeliverable: false } : { ...approver, undeliverable: true };
   writeApprovers(sql, record, approvers);
 }
 
 /** Asks everybody again, with the links they have. */
 export function askAgain(record: EffectRecord, { sql }: SessionPorts): void {
-  const fresh = approversOf(sql, record).map((each) => ({ ...each, queued_at: null, sent_at: null, undeliverable: false }));
+  const fresh = approversOf(sql, record).map((each) => ({
+    ...each,
+    queued_at: null,
+    sent_at: null,
+    undeliverable: false,
+  }));
   writeApprovers(sql, recordAt(sql, record.key, record.round), fresh);
 }

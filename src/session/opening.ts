@@ -156,7 +156,8 @@ const limitsOf = (policy: Policy): Limits => ({ ...policy, tools: policy.allowed
 
 function refusedOpening(request: OpenRequest, caller: CallerChange, { tools }: SessionPorts): Refused | null {
   if (caller.revoked) return { refused: 'revoked' };
-  if (request.customer_id === undefined && caller.policy.customer_scope === 'required') return { refused: 'customer_required' };
+  if (request.customer_id === undefined && caller.policy.customer_scope === 'required')
+    return { refused: 'customer_required' };
   return unnarrowed(request, limitsOf(caller.policy), tools);
 }
 
@@ -173,7 +174,8 @@ function refusedRejoin(request: OpenRequest, session: SessionRow, { tools }: Ses
 /** A session only narrows what is in force; the field that would widen it is named. */
 function unnarrowed(request: OpenRequest, limits: Limits, tools: SessionPorts['tools']): Refused | null {
   if (request.tools?.some((name) => !tools.has(name)) === true) return { refused: 'unknown_tool' };
-  if (request.tools?.some((name) => !limits.tools.includes(name)) === true) return { refused: 'widened', field: 'tools' };
+  if (request.tools?.some((name) => !limits.tools.includes(name)) === true)
+    return { refused: 'widened', field: 'tools' };
   const most = { ...limits, max_session_refund_cents: limits.max_session_refund_cents ?? Infinity };
   for (const field of ['max_steps', 'max_refund_cents', 'max_session_refund_cents'] as const)
     if ((request[field] ?? 0) > most[field]) return { refused: 'widened', field };

@@ -99,7 +99,11 @@ function unreported(sql: SessionSql): Unreported[] {
     .all('SELECT key, round, changed, approvers FROM record WHERE approval_id IS NOT NULL AND changed > reported')
     .map(({ key, round, changed, approvers }) => {
       const record = recordAt(sql, String(key), Number(round));
-      return { key: record.key, round: record.round, row: approvalRow(record, Number(changed), String(approvers), session) };
+      return {
+        key: record.key,
+        round: record.round,
+        row: approvalRow(record, Number(changed), String(approvers), session),
+      };
     });
 }
 
@@ -122,6 +126,11 @@ function approvalRow(record: EffectRecord, version: number, approvers: string, s
     expires_at: approval.expires_at,
     decided_at: approval.decided_at,
     actor: approval.decided_by === null ? null : `approver:${approval.decided_by}`,
-    delivery: readApprovers(approvers).map(({ email, sent_at, undeliverable }, approver) => ({ approver, email, sent_at, undeliverable })),
+    delivery: readApprovers(approvers).map(({ email, sent_at, undeliverable }, approver) => ({
+      approver,
+      email,
+      sent_at,
+      undeliverable,
+    })),
   };
 }

@@ -22,11 +22,11 @@ export interface SessionPorts {
   attempts: Attempts;
   config: Config;
   /** Milliseconds since the epoch. */
-  now(): number;
+  now: () => number;
   /** That many random bytes in hex. */
-  random(bytes: number): string;
+  random: (bytes: number) => string;
   /** Resolves after that many milliseconds, or when `stop` is aborted. */
-  sleep(ms: number, stop: AbortSignal): Promise<void>;
+  sleep: (ms: number, stop: AbortSignal) => Promise<void>;
   /** One JSON line: ids, codes and durations, never arguments, addresses, notes, tokens or URLs. */
-  log(entry: Record<string, unknown>): void;
+  log: (entry: Record<string, unknown>) => void;
 }

@@ -67,7 +67,9 @@ export const openRecords = (sql: SessionSql): EffectRecord[] =>
   sql.all(`SELECT * FROM record WHERE ${OPEN} ORDER BY step`).map(toRecord);
 
 export const appliedBefore = (sql: SessionSql, { key, round }: EffectRecord): EffectRecord[] =>
-  sql.all(`SELECT * FROM record WHERE key = ? AND round < ? AND ledger = 'applied' ORDER BY round`, key, round).map(toRecord);
+  sql
+    .all(`SELECT * FROM record WHERE key = ? AND round < ? AND ledger = 'applied' ORDER BY round`, key, round)
+    .map(toRecord);
 
 const first = (rows: SqlRow[]): EffectRecord | null => (rows[0] === undefined ? null : toRecord(rows[0]));
 
@@ -132,7 +134,11 @@ export const markApproved = (sql: SessionSql, record: EffectRecord, decision: De
 export function applyChange(sql: SessionSql, change: Exclude<Change, { to: 'pending' }>, at: number): void {
   switch (change.to) {
     case 'executed':
-      return update(sql, change.record, { state: 'executed', ledger: 'applied', answer: JSON.stringify(change.answer) });
+      return update(sql, change.record, {
+        state: 'executed',
+        ledger: 'applied',
+        answer: JSON.stringify(change.answer),
+      });
     case 'failed': {
       const refusal = JSON.stringify(change.refusal);
       const ledger: Record<string, SqlValue> = change.voided ? { ledger: 'void' } : {};
@@ -151,7 +157,7 @@ export const writeApprovers = (sql: SessionSql, record: EffectRecord, approvers:
 
 const integer = z.int();
 const text = z.string();
-const jsonOf = <T>(value: SqlValue | undefined): T | null => (typeof value === 'string' ? (JSON.parse(value) as T) : null);
+const jsonOf = (value: SqlValue | undefined): unknown => (typeof value === 'string' ? JSON.parse(value) : null);
 
 /** The object wrote these rows itself; the numbers and states are checked because money hangs on them. */
 function toRecord(row: SqlRow): EffectRecord {
@@ -164,16 +170,15 @@ function toRecord(row: SqlRow): EffectRecord {
     ledger: z.enum(['applied', 'void']).nullable().parse(row['ledger']),
     tool: text.parse(row['tool']),
     contract: text.parse(row['contract']),
-    input: jsonOf<JsonObject>(row['input']) ?? {},
+    input: (jsonOf(row['input']) ?? {}) as JsonObject,
     call_id: text.parse(row['call_id']),
     step: integer.parse(row['step']),
     fingerprint: text.parse(row['fingerprint']),
-    money:
-      amount_cents === null ? null : { amount_cents: integer.parse(amount_cents), currency: text.parse(currency) },
+    money: amount_cents === null ? null : { amount_cents: integer.parse(amount_cents), currency: text.parse(currency) },
     subject: text.nullable().parse(row['subject']),
-    seen: jsonOf<JsonObject>(row['seen']) ?? {},
-    answer: jsonOf<JsonObject>(row['answer']),
-    refusal: jsonOf<Refusal>(row['refusal']),
+    seen: (jsonOf(row['seen']) ?? {}) as JsonObject,
+    answer: jsonOf(row['answer']) as JsonObject | null,
+    refusal: jsonOf(row['refusal']) as Refusal | null,
     approval:
       approval_id === null
         ? null

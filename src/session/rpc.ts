@@ -86,7 +86,13 @@ export type LedgerFacts = {
   currency: string;
 };
 
-export type OtherApproval = { id: string; status: string; amount_cents: number | null; currency: string | null; opened_at: number };
+export type OtherApproval = {
+  id: string;
+  status: string;
+  amount_cents: number | null;
+  currency: string | null;
+  opened_at: number;
+};
 
 /** All that the approver's page shows. `ledger` is null where it cannot be read now. */
 export type ApprovalView = {
@@ -137,7 +143,16 @@ export type DecisionAnswer =
 /** What the mail consumer needs; null where there is nothing to send (any more). */
 export type MailTask =
   | { kind: 'approval'; to: string; link: string; view: ApprovalView }
-  | { kind: 'notice'; to: string; caller_name: string; tool: string; amount_cents: number | null; currency: string | null; message: string; at: number };
+  | {
+      kind: 'notice';
+      to: string;
+      caller_name: string;
+      tool: string;
+      amount_cents: number | null;
+      currency: string | null;
+      message: string;
+      at: number;
+    };
 
 /** Ids only: a queue message holds no address, link or argument. */
 export type QueueMessage =

@@ -15,7 +15,15 @@ import { registry } from '../tools/index.ts';
 import type { SessionCore } from './core.ts';
 import { sessionCore } from './core.ts';
 import type { SessionPorts } from './ports.ts';
-import type { CallerChange, CallRequest, DecisionRequest, LinkProof, OpenRequest, QueueMessage, SessionRpc } from './rpc.ts';
+import type {
+  CallerChange,
+  CallRequest,
+  DecisionRequest,
+  LinkProof,
+  OpenRequest,
+  QueueMessage,
+  SessionRpc,
+} from './rpc.ts';
 import { upstreamWith } from './upstream.ts';
 
 export class Session extends DurableObject<Env> implements SessionRpc {

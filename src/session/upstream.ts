@@ -16,7 +16,9 @@ export function upstreamWith(now: () => number): Upstream {
         factor: 1,
         shouldRetry: ({ error }) => error instanceof UpstreamError && error.transient && now() < deadline,
         onFailedAttempt: ({ attemptNumber, retriesLeft, error }) =>
-          retriesLeft > 0 && error instanceof UpstreamError && error.transient ? pause(BACKOFF_MS * attemptNumber) : undefined,
+          retriesLeft > 0 && error instanceof UpstreamError && error.transient
+            ? pause(BACKOFF_MS * attemptNumber)
+            : undefined,
       }),
   };
 }

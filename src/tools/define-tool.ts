@@ -10,7 +10,9 @@ import type { Attempt, LedgerRow, Money, ReadPorts, WritePorts } from '../ports.
 import { problemsOf } from './problems.ts';
 
 /** The answer of a read, or of a check: what was seen, or one of the tool's own codes with the facts its message names. */
-export type Checked = { ok: true; seen: JsonObject } | { ok: false; code: string; facts: JsonObject; seen?: JsonObject };
+export type Checked =
+  | { ok: true; seen: JsonObject }
+  | { ok: false; code: string; facts: JsonObject; seen?: JsonObject };
 export type Ran = { ok: true; data: JsonObject } | { ok: false; code: string; facts: JsonObject };
 
 /** What every handler may know of the call: whose data exists, and when to give up. */
@@ -65,11 +67,20 @@ type Shared<Input extends ObjectSchema, Output extends ObjectSchema, Code extend
   deprecatedBy?: string;
 };
 
-type ReadTool<Input extends ObjectSchema, Output extends ObjectSchema, Code extends string, Reads extends keyof ReadPorts> = Shared<Input, Output, Code> & {
+type ReadTool<
+  Input extends ObjectSchema,
+  Output extends ObjectSchema,
+  Code extends string,
+  Reads extends keyof ReadPorts,
+> = Shared<Input, Output, Code> & {
   effect: 'none';
   risky: false;
   reads: readonly Reads[];
-  run(input: z.output<Input>, ports: Pick<ReadPorts, Reads>, context: CallContext): Promise<{ ok: true; data: z.output<Output> } | Refused<Code>>;
+  run(
+    input: z.output<Input>,
+    ports: Pick<ReadPorts, Reads>,
+    context: CallContext,
+  ): Promise<{ ok: true; data: z.output<Output> } | Refused<Code>>;
 };
 
 type WriteTool<
@@ -86,8 +97,17 @@ type WriteTool<
   money?(input: z.output<Input>): Money;
   subject?(input: z.output<Input>): string;
   /** Business rules, judged before the effect and again when a person approves it. */
-  check(input: z.output<Input>, ports: Pick<ReadPorts, Reads>, context: CallContext): Promise<{ ok: true; seen: JsonObject } | Refused<Code>>;
-  run(input: z.output<Input>, ports: Pick<WritePorts, Writes>, attempt: Attempt, context: CallContext): Promise<LedgerRow>;
+  check(
+    input: z.output<Input>,
+    ports: Pick<ReadPorts, Reads>,
+    context: CallContext,
+  ): Promise<{ ok: true; seen: JsonObject } | Refused<Code>>;
+  run(
+    input: z.output<Input>,
+    ports: Pick<WritePorts, Writes>,
+    attempt: Attempt,
+    context: CallContext,
+  ): Promise<LedgerRow>;
 };
 
 const DEFAULT_TIMEOUT_MS = 2_000;
@@ -120,7 +140,14 @@ export function defineTool<
     codes: [...wordings.keys()],
     inputSchema,
     outputSchema,
-    contract: hashOf({ name, effect, risky, input: inputSchema, output: outputSchema, codes: [...wordings.keys()] }).slice(0, 16),
+    contract: hashOf({
+      name,
+      effect,
+      risky,
+      input: inputSchema,
+      output: outputSchema,
+      codes: [...wordings.keys()],
+    }).slice(0, 16),
     message: (code, facts) => wordings.get(code)?.(facts) ?? 'The action was refused.',
     misfit: (data) => output.safeParse(data).error?.issues[0]?.path.join('.') ?? null,
     bind(args) {
@@ -137,7 +164,10 @@ function bindHandlers<
   Code extends string,
   Reads extends keyof ReadPorts,
   Writes extends keyof WritePorts,
->(declared: ReadTool<Input, Output, Code, Reads> | WriteTool<Input, Output, Code, Reads, Writes>, input: z.output<Input>): BoundTool {
+>(
+  declared: ReadTool<Input, Output, Code, Reads> | WriteTool<Input, Output, Code, Reads, Writes>,
+  input: z.output<Input>,
+): BoundTool {
   const shared = { input: input as JsonObject };
   if (declared.effect === 'none') {
     return {
@@ -160,14 +190,18 @@ function bindHandlers<
 }
 
 /** A tool is handed only the ports it declares: a read tool cannot reach a write even by mistake. */
-const pick = <Ports extends object, Name extends keyof Ports>(ports: Ports, names: readonly Name[]): Pick<Ports, Name> =>
-  Object.fromEntries(names.map((name) => [name, ports[name]])) as Pick<Ports, Name>;
+const pick = <Ports extends object, Name extends keyof Ports>(
+  ports: Ports,
+  names: readonly Name[],
+): Pick<Ports, Name> => Object.fromEntries(names.map((name) => [name, ports[name]])) as Pick<Ports, Name>;
 
 /** Models send null for an optional argument; where a default exists, null means absent. */
 function withoutNullDefaults(args: JsonObject, schema: JsonObject): JsonObject {
   const properties = schema['properties'] as Record<string, JsonObject>;
   return Object.fromEntries(
-    Object.entries(args).filter(([name, value]) => value !== null || !Object.hasOwn(properties, name) || !('default' in (properties[name] ?? {}))),
+    Object.entries(args).filter(
+      ([name, value]) => value !== null || !Object.hasOwn(properties, name) || !('default' in (properties[name] ?? {})),
+    ),
   );
 }
 

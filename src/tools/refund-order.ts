@@ -27,7 +27,8 @@ export const refundOrder = defineTool({
   }),
   codes: {
     ORDER_NOT_FOUND: orderNotFound,
-    CURRENCY_MISMATCH: ({ currency }) => `The order is in ${closed(currency, CURRENCIES)}; amount and currency must be in it.`,
+    CURRENCY_MISMATCH: ({ currency }) =>
+      `The order is in ${closed(currency, CURRENCIES)}; amount and currency must be in it.`,
     AMOUNT_EXCEEDS_REFUNDABLE: (facts) => `At most ${refundable(facts)} of this order can still be refunded.`,
   },
   money: ({ amount_cents, currency }) => ({ amount_cents, currency }),
@@ -46,7 +47,8 @@ export const refundOrder = defineTool({
   run: (refund, { refunds }, attempt, { customer_id }) => refunds.send(attempt, refund, customer_id),
 });
 
-const closed = (value: unknown, set: readonly string[]): string => set.find((member) => member === value) ?? 'another currency';
+const closed = (value: unknown, set: readonly string[]): string =>
+  set.find((member) => member === value) ?? 'another currency';
 
 function refundable({ refundable_cents, currency }: JsonObject): string {
   return typeof refundable_cents === 'number' && typeof currency === 'string'

@@ -48,7 +48,9 @@ export type Ledger = { refunded_cents: number; applied: number; voids: number };
 export async function ledgerOf(order_id: string): Promise<Ledger> {
   const [order, attempts] = await env.DB.batch<Record<string, number>>([
     env.DB.prepare('SELECT refunded_cents FROM orders WHERE order_id = ?').bind(order_id),
-    env.DB.prepare('SELECT total(applied) AS applied, total(1 - applied) AS voids FROM attempts WHERE order_id = ?').bind(order_id),
+    env.DB.prepare(
+      'SELECT total(applied) AS applied, total(1 - applied) AS voids FROM attempts WHERE order_id = ?',
+    ).bind(order_id),
   ]);
   return {
     refunded_cents: order?.results[0]?.['refunded_cents'] ?? -1,
@@ -58,7 +60,7 @@ export async function ledgerOf(order_id: string): Promise<Ledger> {
 }
 
 /** A fresh stub: one that saw its object die stays broken. */
-export const stubOf = (name: string): SessionRpc => env.SESSION.getByName(name) as unknown as SessionRpc;
+export const stubOf = (name: string): SessionRpc => env.SESSION.getByName(name);
 
 /** Valid arguments of a refund of 25.90 but for `changes`. */
 export const refund = (order_id: string, changes: Record<string, unknown> = {}): Record<string, unknown> => ({

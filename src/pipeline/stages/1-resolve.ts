@@ -10,7 +10,10 @@ export function resolve(call: SteppedCall, gate: Gate): Step<ResolvedCall> {
 }
 
 /** Exact look-up in a `Map`: `constructor`, another case or a look-alike letter name no tool. */
-export function allowedTool(name: string, gate: Gate): Tool | Extract<Refusal, { code: 'UNKNOWN_TOOL' | 'TOOL_NOT_ALLOWED' }> {
+export function allowedTool(
+  name: string,
+  gate: Gate,
+): Tool | Extract<Refusal, { code: 'UNKNOWN_TOOL' | 'TOOL_NOT_ALLOWED' }> {
   const { tools } = gate.scope();
   const definition = gate.tools.get(name);
   if (definition === undefined) return { code: 'UNKNOWN_TOOL', available: [...tools].toSorted() };

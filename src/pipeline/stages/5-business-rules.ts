@@ -33,7 +33,8 @@ export const toolCode = (definition: Tool, code: string, facts: CheckedCall['see
 /** What a failed read means. Only a read tool's limit is a `TIMEOUT`: of an effect it would say too much. */
 export function failedRead(error: unknown, definition: Tool, gate: Gate): Refusal {
   if (error instanceof UpstreamTimeout && definition.effect === 'none') return { code: 'TIMEOUT' };
-  if (error instanceof UpstreamError || error instanceof UpstreamTimeout) return { code: 'UPSTREAM_UNAVAILABLE', sent: false };
+  if (error instanceof UpstreamError || error instanceof UpstreamTimeout)
+    return { code: 'UPSTREAM_UNAVAILABLE', sent: false };
   const error_id = gate.newId('err');
   gate.report(error_id, error);
   return { code: 'INTERNAL_ERROR', error_id };

@@ -34,7 +34,8 @@ function noLongerAllowed(call: CheckedCall, scope: Scope, gate: Gate): Refusal |
 function amountLimit(call: CheckedCall, scope: Scope, gate: Gate): PolicyLimit | null {
   const { money } = call.bound;
   if (money === null) return null;
-  if (money.amount_cents > scope.max_refund_cents) return { name: 'max_refund_cents', limit_cents: scope.max_refund_cents };
+  if (money.amount_cents > scope.max_refund_cents)
+    return { name: 'max_refund_cents', limit_cents: scope.max_refund_cents };
   const limit_cents = scope.max_session_refund_cents;
   if (limit_cents === null) return null;
   const reserved = gate.records.reservedCents(money.currency, call.open);
