@@ -1,18 +1,11 @@
 /** The tools' schemas and the database's constraints say the same: what stage 3 lets pass, the ledger can hold. */
-import { readFileSync, readdirSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json.ts';
 import { toolNamed } from '../../src/tools/index.ts';
+import { migratedDatabase } from '../support/node-session.ts';
 
-function emptyDatabase(): DatabaseSync {
-  const database = new DatabaseSync(':memory:');
-  for (const file of readdirSync('migrations').toSorted()) database.exec(readFileSync(`migrations/${file}`, 'utf8'));
-  return database;
-}
-
-const database = emptyDatabase();
+const database = migratedDatabase();
 
 /** Whether the database takes the row. It is not kept. */
 function holds(sql: string, ...params: (string | number | null)[]): boolean {

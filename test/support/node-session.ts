@@ -1,0 +1,98 @@
+/** A session's code over Node's SQLite, with the tools a test brings: no object, no Worker, one process. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { readConfig } from '../../src/env.ts';
+import type { LedgerSql, Policy, SessionSql, SqlRow, SqlValue } from '../../src/ports.ts';
+import { sessionCore } from '../../src/session/core.ts';
+import { upstreamWith } from '../../src/session/upstream.ts';
+import { attemptsFrom } from '../../src/store/attempts.ts';
+import { createCaller } from '../../src/store/caller-changes.ts';
+import { documentsFrom } from '../../src/store/documents.ts';
+import { ordersFrom } from '../../src/store/orders.ts';
+import { refundsFrom } from '../../src/store/refunds.ts';
+import { accountsFrom } from '../../src/store/transactions.ts';
+import type { Tool } from '../../src/tools/define-tool.ts';
+import { registryOf } from '../../src/tools/index.ts';
+
+/** The shared database as the migrations make it. */
+export function migratedDatabase(): DatabaseSync {
+  const database = new DatabaseSync(':memory:');
+  for (const file of readdirSync('migrations').toSorted()) database.exec(readFileSync(`migrations/${file}`, 'utf8'));
+  return database;
+}
+
+const rowsOf = (database: DatabaseSync, sql: string, params: SqlValue[]): SqlRow[] =>
+  database
+    .prepare(sql)
+    .all(...params)
+    .map((row) => ({ ...row }) as SqlRow);
+
+function inTransaction<T>(database: DatabaseSync, run: () => T): T {
+  database.exec('BEGIN');
+  try {
+    const result = run();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** An open session whose caller may use all of `tools` and whose refunds need no approval. */
+export async function nodeSession(tools: readonly Tool[]) {
+  const shared = migratedDatabase();
+  const own = new DatabaseSync(':memory:');
+  const ledger: LedgerSql = {
+    all: async (sql, ...params) => rowsOf(shared, sql, params),
+    batch: async (statements) =>
+      inTransaction(shared, () => statements.map(({ sql, params }) => rowsOf(shared, sql, params))),
+  };
+  const sql: SessionSql = {
+    all: (text, ...params) => rowsOf(own, text, params),
+    transaction: (run) => inTransaction(own, run),
+  };
+  const reading = readConfig({
+    PUBLIC_URL: 'https://toolgate.test',
+    ADMIN_TOKEN: 'a'.repeat(64),
+    TOOLGATE_SECRET: 'b'.repeat(64),
+    MAIL_FROM: 'gate@toolgate.test',
+  });
+  if (!reading.ok) throw new Error('the variables are not good');
+  const now = (): number => Date.now();
+  let made = 0;
+  const session = sessionCore({
+    sql,
+    ledger,
+    alarm: { set: () => undefined, clear: () => undefined },
+    queue: { send: async () => undefined },
+    upstream: upstreamWith(now),
+    tools: registryOf(tools),
+    reads: { orders: ordersFrom(ledger), documents: documentsFrom(ledger), accounts: accountsFrom(ledger) },
+    writes: { refunds: refundsFrom(ledger, now) },
+    attempts: attemptsFrom(ledger, now),
+    config: reading.config,
+    now,
+    random: (bytes) => (made += 1).toString(16).padStart(2 * bytes, '0'),
+    sleep: async () => undefined,
+    log: () => undefined,
+  });
+  const policy: Policy = {
+    allowed_tools: tools.map(({ name }) => name),
+    approvers: ['ana@shop.test'],
+    customer_scope: 'any',
+    max_refund_cents: 50_000,
+    max_session_refund_cents: null,
+    confirm_above_cents: 50_000,
+    max_steps: 10,
+    max_duplicate_calls: 3,
+    approval_ttl_seconds: 86_400,
+    identical_effects: 'replay',
+  };
+  const caller_id = 'c'.repeat(16);
+  const caller = { name: 'Shop', policy, key_hash: '0'.repeat(64) };
+  await createCaller(ledger, caller, { caller_id, at: now(), request_id: 'req' });
+  const opened = await session.open({ caller_id, session_id: 'chat-1', ttl_seconds: 3600 });
+  if ('refused' in opened) throw new Error(`not opened: ${opened.refused}`);
+  return { session, uid: opened.uid, shared };
+}
