@@ -1,6 +1,5 @@
 /** The approvals of this session as people and hosts meet them: the page, the decision, the poll, the operator's hand. */
 import { timingSafeEqual } from 'node:crypto';
-import * as z from 'zod';
 import { phraseMatches, phraseOf } from '../money.ts';
 import { toOutcome } from '../outcome.ts';
 import { approve, expire, reject } from '../pipeline/approved.ts';
@@ -8,35 +7,17 @@ import type { Decision } from '../pipeline/gate.ts';
 import { verdictOf } from '../pipeline/record-verdict.ts';
 import { cleanText } from '../observation/clean.ts';
 import type { EffectRecord } from '../ports.ts';
-import { otherApprovals } from '../store/approvals.ts';
 import type { Alarms } from './alarms.ts';
+import { refundedIn, viewOf } from './approval-view.ts';
 import { readSession, scopeOf, theSession } from './identity.ts';
 import { approversOf, askAgain, LINK_KEPT_MS } from './notifications.ts';
 import type { Polls } from './polls.ts';
 import type { SessionPorts } from './ports.ts';
-import { appliedBefore, recordAt, recordOfApproval } from './records.ts';
-import type {
-  ApprovalAnswer,
-  ApprovalView,
-  DecisionAnswer,
-  DecisionRequest,
-  LedgerFacts,
-  LinkProof,
-  ViewAnswer,
-} from './rpc.ts';
+import { recordAt, recordOfApproval } from './records.ts';
+import type { ApprovalAnswer, ApprovalView, DecisionAnswer, DecisionRequest, LinkProof, ViewAnswer } from './rpc.ts';
 import type { SessionGate } from './session-gate.ts';
 
-const OTHERS_SINCE_MS = 30 * 24 * 60 * 60 * 1000;
-const READ_LIMIT_MS = 5_000;
 const MAX_NOTE = 500;
-
-const ledgerFacts: z.ZodType<LedgerFacts> = z.object({
-  order_id: z.string(),
-  customer_id: z.string(),
-  total_cents: z.int(),
-  refunded_cents: z.int(),
-  currency: z.string(),
-});
 
 export class Approvals {
   readonly #ports: SessionPorts;
@@ -100,8 +81,8 @@ export class Approvals {
     const release = this.#gate.occupy(record.key);
     try {
       const isStale = (seen: EffectRecord['seen']): boolean => {
-        const facts = ledgerFacts.safeParse(seen);
-        return facts.success && facts.data.refunded_cents !== shownRefunded;
+        const refunded = refundedIn(seen);
+        return refunded !== null && refunded !== shownRefunded;
       };
       return await approve(record, decision, isStale, this.#gate);
     } finally {
@@ -176,55 +157,7 @@ export class Approvals {
     return 'done';
   }
 
-  async viewOf(record: EffectRecord): Promise<ApprovalView> {
-    const { sql, now } = this.#ports;
-    const { approval, money, state } = record;
-    if (approval === null) throw new Error('a record without an approval has no page');
-    const session = theSession(sql);
-    const isOver = state === 'pending' && now() >= approval.expires_at;
-    const isSettled = state === 'executed' || state === 'failed' || state === 'rejected';
-    const { ledger, others } = await this.#readLedger(record, approval.id);
-    return {
-      id: approval.id,
-      status: isOver ? 'expired' : state === 'claimed' ? 'approved' : state,
-      tool: record.tool,
-      caller_name: session.caller_name,
-      session_id: session.session_id,
-      opened_at: approval.opened_at,
-      expires_at: approval.expires_at,
-      decided_at: approval.decided_at,
-      decided_by: approval.decided_by,
-      note: approval.note,
-      result: isSettled ? verdictOf(record) : null,
-      claimed: {
-        amount_cents: money?.amount_cents ?? null,
-        currency: money?.currency ?? null,
-        arguments: record.input,
-      },
-      ledger,
-      others,
-      applied_before: appliedBefore(sql, record).map(({ attempt, answer }) => ({ attempt, answer: answer ?? {} })),
-      phrase: phraseOf(money, approval.id),
-    };
-  }
-
-  /** What the ledger says now; null where it cannot be read, which hides nothing and refuses nothing. */
-  async #readLedger(record: EffectRecord, id: string): Promise<Pick<ApprovalView, 'ledger' | 'others'>> {
-    const { upstream, reads, tools, ledger, now } = this.#ports;
-    const { customer_id } = scopeOf(theSession(this.#ports.sql));
-    const valid = tools.get(record.tool)?.bind(record.input);
-    const limits = { tryMs: READ_LIMIT_MS, deadline: now() + READ_LIMIT_MS };
-    try {
-      const [checked, others] = await Promise.all([
-        valid?.ok === true ? upstream.run((signal) => valid.bound.check(reads, { customer_id, signal }), limits) : null,
-        record.subject === null ? [] : otherApprovals(ledger, record.subject, id, now() - OTHERS_SINCE_MS),
-      ]);
-      return { ledger: ledgerFacts.safeParse(checked?.seen).data ?? null, others };
-    } catch (error) {
-      this.#gate.report(this.#gate.newId('err'), error);
-      return { ledger: null, others: [] };
-    }
-  }
+  viewOf = (record: EffectRecord): Promise<ApprovalView> => viewOf(record, this.#ports, this.#gate);
 
   /** The record a link names, if the bits, the object's clock and the caller's present list of approvers agree. */
   #linked({ approval_id, approver: number, bits }: LinkProof): EffectRecord | null {

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import type { Policy } from '../../src/ports.ts';
 import type { CallAnswer, OpenRequest, SessionRpc } from '../../src/session/rpc.ts';
 import { sessionObjectName } from '../../src/auth/tokens.ts';
+import { objectStub } from '../../src/http/context.ts';
 import { createCaller } from '../../src/store/caller-changes.ts';
 import { ledgerSql } from '../../src/store/d1.ts';
 
@@ -60,7 +61,7 @@ export async function ledgerOf(order_id: string): Promise<Ledger> {
 }
 
 /** A fresh stub: one that saw its object die stays broken. */
-export const stubOf = (name: string): SessionRpc => env.SESSION.getByName(name);
+export const stubOf = (name: string): SessionRpc => objectStub(env, name);
 
 /** Valid arguments of a refund of 25.90 but for `changes`. */
 export const refund = (order_id: string, changes: Record<string, unknown> = {}): Record<string, unknown> => ({

@@ -1,0 +1,82 @@
+/** What an approver's page and mail show of a record: what the ledger says now, apart from what the agent claims. */
+import * as z from 'zod';
+import { phraseOf } from '../money.ts';
+import type { Gate } from '../pipeline/gate.ts';
+import { verdictOf } from '../pipeline/record-verdict.ts';
+import type { EffectRecord } from '../ports.ts';
+import { otherApprovals } from '../store/approvals.ts';
+import { scopeOf, theSession } from './identity.ts';
+import type { SessionPorts } from './ports.ts';
+import { appliedBefore } from './records.ts';
+import type { ApprovalView, LedgerFacts } from './rpc.ts';
+
+const OTHERS_SINCE_MS = 30 * 24 * 60 * 60 * 1000;
+const READ_LIMIT_MS = 5_000;
+
+const ledgerFacts: z.ZodType<LedgerFacts> = z.object({
+  order_id: z.string(),
+  customer_id: z.string(),
+  total_cents: z.int(),
+  refunded_cents: z.int(),
+  currency: z.string(),
+});
+
+/** What the checks saw as refunded, in minor units; null where the tool's checks see no such thing. */
+export const refundedIn = (seen: EffectRecord['seen']): number | null =>
+  ledgerFacts.safeParse(seen).data?.refunded_cents ?? null;
+
+/** Reads and writes nothing of the session: looking changes nothing, whoever looks. */
+export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Gate): Promise<ApprovalView> {
+  const { sql, now } = ports;
+  const { approval, money, state } = record;
+  if (approval === null) throw new Error('a record without an approval has no page');
+  const session = theSession(sql);
+  const isOver = state === 'pending' && now() >= approval.expires_at;
+  const isSettled = state === 'executed' || state === 'failed' || state === 'rejected';
+  const { ledger, others } = await readLedger(record, approval.id, ports, gate);
+  return {
+    id: approval.id,
+    status: isOver ? 'expired' : state === 'claimed' ? 'approved' : state,
+    tool: record.tool,
+    caller_name: session.caller_name,
+    session_id: session.session_id,
+    opened_at: approval.opened_at,
+    expires_at: approval.expires_at,
+    decided_at: approval.decided_at,
+    decided_by: approval.decided_by,
+    note: approval.note,
+    result: isSettled ? verdictOf(record) : null,
+    claimed: {
+      amount_cents: money?.amount_cents ?? null,
+      currency: money?.currency ?? null,
+      arguments: record.input,
+    },
+    ledger,
+    others,
+    applied_before: appliedBefore(sql, record).map(({ attempt, answer }) => ({ attempt, answer: answer ?? {} })),
+    phrase: phraseOf(money, approval.id),
+  };
+}
+
+/** What the ledger says now; null where it cannot be read, which hides nothing and refuses nothing. */
+async function readLedger(
+  record: EffectRecord,
+  id: string,
+  ports: SessionPorts,
+  gate: Gate,
+): Promise<Pick<ApprovalView, 'ledger' | 'others'>> {
+  const { upstream, reads, tools, ledger, now } = ports;
+  const { customer_id } = scopeOf(theSession(ports.sql));
+  const valid = tools.get(record.tool)?.bind(record.input);
+  const limits = { tryMs: READ_LIMIT_MS, deadline: now() + READ_LIMIT_MS };
+  try {
+    const [checked, others] = await Promise.all([
+      valid?.ok === true ? upstream.run((signal) => valid.bound.check(reads, { customer_id, signal }), limits) : null,
+      record.subject === null ? [] : otherApprovals(ledger, record.subject, id, now() - OTHERS_SINCE_MS),
+    ]);
+    return { ledger: ledgerFacts.safeParse(checked?.seen).data ?? null, others };
+  } catch (error) {
+    gate.report(gate.newId('err'), error);
+    return { ledger: null, others: [] };
+  }
+}
