@@ -1,4 +1,4 @@
-/** The Worker's HTTP surface over a session object that a test plays, with a good token for it. */
+/** The Worker's HTTP surface over a session that a test plays or brings, with a good token for it. */
 import { app } from '../../src/app.ts';
 import { signSessionToken } from '../../src/auth/tokens.ts';
 import { readConfig } from '../../src/env.ts';
@@ -14,10 +14,10 @@ const variables = {
 /** What a test's session does; whatever else is asked of it is a fault of the test. */
 export type PlayedSession = Pick<SessionRpc, 'call' | 'tools'>;
 
-export async function agentApp(session: PlayedSession) {
+export async function agentApp(session: PlayedSession, uid = 'uid_1') {
   const reading = readConfig(variables);
   if (!reading.ok) throw new Error('the variables are not good');
-  const claims = { caller: 'c'.repeat(16), session: 'chat-1', uid: 'uid_1', expiresAt: Date.now() + 60_000 };
+  const claims = { caller: 'c'.repeat(16), session: 'chat-1', uid, expiresAt: Date.now() + 60_000 };
   const token = await signSessionToken(reading.config, claims);
   const bindings = {
     ...variables,
