@@ -1,0 +1,37 @@
+/**
+ * Reduces Markdown and HTML to their text; scripts, styles and comments go with their content. What comes out is not yet
+ * clean: entities have become the characters they stand for, which may be markup again.
+ */
+import { compile } from 'html-to-text';
+import { micromark } from 'micromark';
+
+export type OutsideKind = 'plain' | 'markdown' | 'html';
+
+/** Where a browser breaks the line; joined, the last word of one would become the first of the next. */
+const BLOCKS = [
+  'h1 h2 h3 h4 h5 h6 blockquote ul ol li dl dt dd pre address center table caption tr th td details summary',
+  'fieldset legend option figure figcaption',
+].flatMap((names) => names.split(' '));
+
+/** Text alone: no link targets, no bullets, no capitals for headings. */
+const htmlText = compile({
+  wordwrap: false,
+  // The zero-width space is no space here: it must not part a phrase.
+  whitespaceCharacters: ' \t\r\n\f',
+  selectors: [
+    ...BLOCKS.map((selector) => ({ selector, format: 'block' })),
+    { selector: 'a', format: 'inline' },
+    { selector: 'img', format: 'skip' },
+    { selector: 'hr', format: 'lineBreak' },
+  ],
+});
+
+/** Never throws: where a parser does, the string comes back without the characters that markup is made of. */
+export function reduceToText(value: string, kind: OutsideKind): string {
+  if (kind === 'plain') return value;
+  try {
+    return htmlText(kind === 'html' ? value : micromark(value, { allowDangerousHtml: true }));
+  } catch {
+    return value.replace(/[<>&*_`~#|[\]\\]/g, '');
+  }
+}

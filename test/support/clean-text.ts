@@ -1,0 +1,23 @@
+/** What no cleaned string may hold, said once more by other expressions than those that clean. */
+const FORBIDDEN: readonly [name: string, pattern: RegExp][] = [
+  ['a control character', /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/],
+  ['a bidirectional character', /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/],
+  [
+    'an invisible character',
+    /[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u,
+  ],
+  ['half a surrogate pair', /\p{Surrogate}/u],
+  ['a tag', /<[a-z/!?]/i],
+  ['a URL', /:\/\/|\b(?:https?|ftp|javascript|vbscript|mailto):[^\s.,;:!?)\]}'"<>]|\bwww\.\w|data:[a-z]+\//i],
+  ['an address without a scheme', /\b[a-z0-9-]+\.[a-z]{2,24}\/[a-z0-9]/i],
+  ['an e-mail address', /[^\s@]@[a-z0-9-]+\.[a-z0-9]/i],
+  [
+    'a posing phrase',
+    /system override|(?:ignore|disregard|forget) (?:all |any |the )?(?:previous|prior|above) instructions/i,
+  ],
+  ['a line break or two spaces', /\n|\s\s|^\s|\s$/],
+];
+
+/** The kinds of flaw that a string still has. */
+export const flawsIn = (text: string): string[] =>
+  FORBIDDEN.filter(([, pattern]) => pattern.test(text)).map(([name]) => name);
