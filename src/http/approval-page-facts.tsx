@@ -110,7 +110,7 @@ const Others = ({ others }: { others: OtherApproval[] }) =>
               ,{' '}
             </>
           )}
-          <Outside value={status} />
+          <Outside value={status} />{' '}
           <span class="small">
             asked at <Time at={opened_at} />, request <Outside value={id} />
           </span>
