@@ -1,7 +1,48 @@
+/** The Worker's entry: what the platform calls, wired to the rooms. The only file that imports session and mail by value. */
 import { app } from './app.ts';
+import { readConfig } from './env.ts';
+import { objectStub, sessionStub } from './http/context.ts';
+import { consumeMessages } from './mail/consumer.ts';
+import { buryDeadLetters } from './mail/dead-letters.ts';
+import { readCallerChange } from './store/callers.ts';
+import { ledgerSql } from './store/d1.ts';
+import { sessionsToWake } from './store/sessions.ts';
+import { toolNamed } from './tools/index.ts';
 
 export { Session } from './session/session.ts';
 
+const DEAD_LETTERS = 'toolgate-dead';
+const log = (line: object): void => console.log(JSON.stringify(line));
+
+/** One run wakes at most this many; the next run goes on, since a session that was woken arms its own alarm. */
+const WOKEN_A_RUN = 500;
+
 export default {
   fetch: app.fetch,
+
+  async queue(batch, env) {
+    const session = (object: string) => objectStub(env, object);
+    if (batch.queue === DEAD_LETTERS) return buryDeadLetters(batch, { session, log });
+    const reading = readConfig(env);
+    // Nothing is lost: the messages come again, and end as dead letters that mark their addresses.
+    if (!reading.ok) throw new Error(`not configured: ${reading.missing.join(', ')}`);
+    return consumeMessages(batch, {
+      config: reading.config,
+      email: env.EMAIL,
+      session,
+      callerChange: (callerId) => readCallerChange(ledgerSql(env.DB), callerId),
+      inputSchema: (tool) => toolNamed(tool)?.inputSchema ?? null,
+      log,
+      print: (line) => console.log(line),
+    });
+  },
+
+  /** The platform gives an alarm up after six failures: this finds the sessions that still have work. */
+  async scheduled(_controller, env) {
+    const places = await sessionsToWake(ledgerSql(env.DB), Date.now(), WOKEN_A_RUN);
+    const woken = await Promise.allSettled(
+      places.map(({ caller_id, session_id }) => sessionStub(env, caller_id, session_id).wake()),
+    );
+    log({ event: 'sessions_woken', asked: places.length, failed: woken.filter(({ status }) => status === 'rejected').length });
+  },
 } satisfies ExportedHandler<Env>;
