@@ -1,0 +1,46 @@
+/**
+ * `npm run dev [-- --port N]`: the whole product on this machine, with sample data, a demo caller and a session to try it
+ * with. Needs nothing but the repository and leaves no process behind.
+ */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { openDemo } from './demo-caller.ts';
+import { startWorker, type LocalWorker } from './local-worker.ts';
+import { quickStart } from './quick-start.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DEFAULT_PORT = '8787';
+const PARENT_CHECK_MS = 500;
+
+const { values } = parseArgs({ options: { port: { type: 'string', default: DEFAULT_PORT } } });
+const port = Number(values.port);
+if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('--port takes a number from 1 to 65535');
+
+let worker: LocalWorker | null = null;
+
+/** Ends the server first: who waits for this script may then rely on the port being free. */
+async function shutDown(exitCode: number): Promise<never> {
+  await worker?.stop();
+  process.exit(exitCode);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void shutDown(0));
+// npm dies of a signal without passing it on; then this script has another parent.
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) void shutDown(0);
+}, PARENT_CHECK_MS).unref();
+
+console.log('Starting …');
+worker = await startWorker({
+  port,
+  persistTo: join(ROOT, '.wrangler/state'),
+  secretsFile: join(ROOT, '.dev.vars'),
+  sql: [join(ROOT, 'scripts/sample-data.sql')],
+  onLine: (line) => console.log(line),
+});
+console.log(quickStart(worker.url, await openDemo(worker)));
+
+console.error(await worker.ended);
+process.exit(1);

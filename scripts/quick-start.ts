@@ -1,0 +1,39 @@
+/** What `npm run dev` prints: commands that work as they stand, in the order of a first visit. */
+import type { Demo } from './demo-caller.ts';
+import { mailsUrl } from './local-mails.ts';
+
+export function quickStart(url: string, { apiKey, token }: Demo): string {
+  const call = (body: object): string =>
+    `curl -s ${url}/v1/calls -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n` +
+    `  -d '${JSON.stringify(body)}'`;
+  const order = { order_id: 'ORD-1001' };
+  const refund = { ...order, amount_cents: 2590, currency: 'BRL', reason: 'damaged' };
+  return `
+Toolgate serves ${url} (Ctrl-C ends it). Paste these into another terminal.
+
+# The agent's session token, and its caller's API key
+TOKEN='${token}'
+API_KEY='${apiKey}'
+
+# 1. Call a tool
+${call({ tool: 'get_order', arguments: order })}
+
+# 2. Ask for a refund: it waits for a person
+${call({ tool: 'refund_order', arguments: refund })}
+
+# 3. Read the approver's mail (it leaves within seconds; the link is also shown in this terminal)
+MAILS=${mailsUrl(url)}
+MAIL=$(curl -s "$MAILS" | grep -o '"messageId":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
+LINK=$(curl -s -G "$MAILS" --data-urlencode "email_id=$MAIL" | grep -o '${url}/approvals/[A-Za-z0-9_?=.-]*' | head -n 1)
+echo "$LINK"
+
+# 4. Approve: open the link in a browser and type 25.90, or
+curl -s -o /dev/null -w '%{http_code}\\n' "$LINK" -H 'Origin: ${url}' -d decision=approve -d phrase=25.90 -d refunded_cents=0
+
+# 5. Make the same call again: it is done, and was done once
+${call({ tool: 'refund_order', arguments: refund })}
+
+# Open another session
+curl -s ${url}/v1/sessions -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d '{"customer_id":"CUS-1"}'
+`;
+}
