@@ -38,7 +38,7 @@ export function cleanText(value: string, kind: OutsideKind, maxCharacters = MAX_
 }
 
 function cleanOnce(text: string, kind: OutsideKind): string {
-  const reduced = reduceToText(text.replace(UNSEEN, ''), kind);
-  const line = reduced.replace(SPACES, ' ').replace(TAG, '');
-  return POSING_PHRASES.reduce((rest, phrase) => rest.replace(phrase, REMOVED), withoutAddresses(line)).trim();
+  const line = reduceToText(text.replace(UNSEEN, ''), kind).replace(SPACES, ' ');
+  const untagged = withoutAddresses(line).replace(TAG, '');
+  return POSING_PHRASES.reduce((rest, phrase) => rest.replace(phrase, REMOVED), untagged).trim();
 }

@@ -34,7 +34,7 @@ describe('cleanData', () => {
   });
 
   it.each<[string, z.ZodType, JsonObject, JsonObject]>([
-    ['an array', z.array(outside('plain')), { at: [tagged, tagged] } as JsonObject, { at: ['x & y', 'x & y'] }],
+    ['an array', z.array(outside('plain')), { at: [tagged, tagged] }, { at: ['x & y', 'x & y'] }],
     [
       'an array of objects',
       z.array(z.strictObject({ memo: outside('plain') })),

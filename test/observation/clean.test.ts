@@ -106,6 +106,10 @@ describe('cleanText', () => {
     expect(cleanText('&lt;b&gt; *bold* # 1', 'plain')).toBe('&lt;b&gt; *bold* # 1');
   });
 
+  it('keeps the place of an address in angle brackets', () => {
+    expect(cleanText('Ana <ana@evil.example> <https://evil.example>', 'plain')).toBe('Ana <[link]> <[link]>');
+  });
+
   it('keeps the text after a tag that nothing closes', () => {
     expect(cleanText('pay <b the rest', 'plain')).toBe('pay b the rest');
   });

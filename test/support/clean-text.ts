@@ -4,8 +4,9 @@ const FORBIDDEN: readonly [name: string, pattern: RegExp][] = [
   ['a bidirectional character', /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/],
   [
     'an invisible character',
-    /[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u,
+    /[\u00ad\u115f\u1160\u180e\u200b-\u200d\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|\u17b4|\u17b5|[\u180b-\u180d]|\u180f/,
   ],
+  ['a variation selector or tag', /[\ufe00-\ufe0f]|\udb40[\udc00-\udfff]/],
   ['half a surrogate pair', /\p{Surrogate}/u],
   ['a tag', /<[a-z/!?]/i],
   ['a URL', /:\/\/|\b(?:https?|ftp|javascript|vbscript|mailto):[^\s.,;:!?)\]}'"<>]|\bwww\.\w|data:[a-z]+\//i],

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import type { TransactionQuery } from '../../../src/ports.ts';
+import type { LedgerSql, SqlRow, TransactionQuery } from '../../../src/ports.ts';
 import { ledgerSql } from '../../../src/store/d1.ts';
 import { documentsFrom } from '../../../src/store/documents.ts';
 import { accountsFrom } from '../../../src/store/transactions.ts';
@@ -124,24 +124,17 @@ describe('accountsFrom', () => {
     const days = Array.from({ length: 28 }, (_, day) => `2026-02-${String(day + 1).padStart(2, '0')}`);
     const id = await account(...days.map((day): [string, 'DEBIT', number] => [day, 'DEBIT', 1]));
     const read: number[] = [];
-    const metered = new Proxy(env.DB, {
-      get: (db, name) =>
-        name === 'prepare'
-          ? (sql: string) => ({
-              bind: (...values: unknown[]) => ({
-                all: async () => {
-                  const result = await db
-                    .prepare(sql)
-                    .bind(...values)
-                    .all();
-                  read.push(result.meta.rows_read);
-                  return result;
-                },
-              }),
-            })
-          : Reflect.get(db, name),
-    });
-    await accountsFrom(ledgerSql(metered)).transactions(query(id, { limit: 3 }));
+    const metered: LedgerSql = {
+      ...ledgerSql(env.DB),
+      async all(sql, ...values) {
+        const { results, meta } = await env.DB.prepare(sql)
+          .bind(...values)
+          .all<SqlRow>();
+        read.push(meta.rows_read);
+        return results;
+      },
+    };
+    await accountsFrom(metered).transactions(query(id, { limit: 3 }));
     expect(read).toEqual([5]);
   });
 
