@@ -18,18 +18,20 @@ const port = Number(values.port);
 if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('--port takes a number from 1 to 65535');
 
 let worker: LocalWorker | null = null;
+let stopping = false;
 
 /** Ends the server first: who waits for this script may then rely on the port being free. */
-async function shutDown(exitCode: number): Promise<never> {
+async function shutDown(): Promise<never> {
+  stopping = true;
   await worker?.stop();
-  process.exit(exitCode);
+  process.exit(0);
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void shutDown(0));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void shutDown());
 // npm dies of a signal without passing it on; then this script has another parent.
 const parent = process.ppid;
 setInterval(() => {
-  if (process.ppid !== parent) void shutDown(0);
+  if (process.ppid !== parent) void shutDown();
 }, PARENT_CHECK_MS).unref();
 
 console.log('Starting …');
@@ -42,5 +44,8 @@ worker = await startWorker({
 });
 console.log(quickStart(worker.url, await openDemo(worker)));
 
-console.error(await worker.ended);
-process.exit(1);
+const reason = await worker.ended;
+if (!stopping) {
+  console.error(reason);
+  process.exit(1);
+}

@@ -4,12 +4,12 @@ import { mailsUrl } from './local-mails.ts';
 
 export function quickStart(url: string, { apiKey, token }: Demo): string {
   const call = (body: object): string =>
-    `curl -s ${url}/v1/calls -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n` +
+    `curl -sw '\\n' ${url}/v1/calls -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n` +
     `  -d '${JSON.stringify(body)}'`;
   const order = { order_id: 'ORD-1001' };
   const refund = { ...order, amount_cents: 2590, currency: 'BRL', reason: 'damaged' };
   return `
-Toolgate serves ${url} (Ctrl-C ends it). Paste these into another terminal.
+Toolgate serves ${url} (Ctrl-C ends it; its data stays in .wrangler/state). Paste these into another terminal.
 
 # The agent's session token, and its caller's API key
 TOKEN='${token}'
@@ -21,19 +21,19 @@ ${call({ tool: 'get_order', arguments: order })}
 # 2. Ask for a refund: it waits for a person
 ${call({ tool: 'refund_order', arguments: refund })}
 
-# 3. Read the approver's mail (it leaves within seconds; the link is also shown in this terminal)
+# 3. Read the approver's mail (it leaves within seconds; its link is also shown in the first terminal)
 MAILS=${mailsUrl(url)}
-MAIL=$(curl -s "$MAILS" | grep -o '"messageId":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
-LINK=$(curl -s -G "$MAILS" --data-urlencode "email_id=$MAIL" | grep -o '${url}/approvals/[A-Za-z0-9_?=.-]*' | head -n 1)
-echo "$LINK"
+newest_mail() { curl -s -G "$MAILS" --data-urlencode "email_id=$(curl -s "$MAILS" | grep -o '"messageId":"[^"]*"' | head -n 1 | cut -d '"' -f 4)"; }
+until LINK=$(newest_mail | grep -o '${url}/approvals/[A-Za-z0-9_?=.-]*' | head -n 1); [ -n "$LINK" ]; do sleep 1; done; echo "$LINK"
 
-# 4. Approve: open the link in a browser and type 25.90, or
-curl -s -o /dev/null -w '%{http_code}\\n' "$LINK" -H 'Origin: ${url}' -d decision=approve -d phrase=25.90 -d refunded_cents=0
+# 4. Approve: open the link in a browser, type 25.90 and choose, or post what its form would (303: decided)
+SHOWN=$(curl -s "$LINK" | grep -o 'name="refunded_cents" value="[0-9]*"' | grep -o '[0-9]*')
+curl -s -o /dev/null -w '%{http_code}\\n' "$LINK" -H 'Origin: ${url}' -d decision=approve -d phrase=25.90 -d "refunded_cents=$SHOWN"
 
 # 5. Make the same call again: it is done, and was done once
 ${call({ tool: 'refund_order', arguments: refund })}
 
 # Open another session
-curl -s ${url}/v1/sessions -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d '{"customer_id":"CUS-1"}'
+curl -sw '\\n' ${url}/v1/sessions -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d '{"customer_id":"CUS-1"}'
 `;
 }
