@@ -35,7 +35,8 @@ const EDGES: Record<Section['tone'], string> = {
 };
 const FONT = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const PARAGRAPH = 'margin:0 0 16px;font-size:16px;line-height:1.5';
-const CELL = 'padding:4px 0;font-size:15px;line-height:1.5;text-align:left;vertical-align:top;font-weight:normal';
+const CELL =
+  'padding:4px 0;overflow-wrap:anywhere;font-size:15px;line-height:1.5;text-align:left;vertical-align:top;font-weight:normal';
 
 /** Styles stand in attributes and the layout in tables: mail clients drop the rest. No image, no tracker, no script. */
 export async function letterHtml({ heading, opening, sections, link, closing }: Letter): Promise<string> {

@@ -219,8 +219,8 @@ describe('the form on the page', () => {
 
   it('asks for the end of the id where there is no amount', async () => {
     const claimed = { amount_cents: null, currency: null, arguments: {} };
-    const text = await textOf({ claimed, phrase: 'w8z1c5' });
+    const text = await textOf({ claimed, phrase: '9f7a48' });
     expect(text).toContain('Type the end of the request to confirm');
-    expect(text).toContain('The last 6 characters of the request are w8z1c5.');
+    expect(text).toContain('The last 6 characters of the request are 9f7a48.');
   });
 });

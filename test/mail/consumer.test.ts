@@ -6,13 +6,13 @@ import { refundOrder } from '../../src/tools/refund-order.ts';
 import { approvalView } from '../support/approval-view.ts';
 import { queueBatch } from '../support/queue-batch.ts';
 
-const LINK = 'https://toolgate.test/approvals/apr_k3v9x2m7q4w8z1c5?t=header.claims.signature';
+const LINK = 'https://toolgate.test/approvals/apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48?t=header.claims.signature';
 const OBJECT = 'e'.repeat(64);
 
 const message = (approver = 0): QueueMessage => ({
   type: 'approval',
   object: OBJECT,
-  approval_id: 'apr_k3v9x2m7q4w8z1c5',
+  approval_id: 'apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48',
   approver,
 });
 const tell: QueueMessage = { type: 'tell', object: OBJECT, caller_id: 'c'.repeat(16) };
@@ -80,7 +80,7 @@ describe('consumeMessages', () => {
     expect(sent[0]).toMatchObject({
       from: { email: 'gate@toolgate.test' },
       to: 'ana@shop.example',
-      subject: 'Toolgate: your decision is needed (apr_k3v9x2m7q4w8z1c5)',
+      subject: 'Toolgate: your decision is needed (apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48)',
       headers: { 'Auto-Submitted': 'auto-generated' },
     });
     expect(delivered).toEqual([[message(), 'sent']]);
@@ -183,7 +183,7 @@ describe('consumeMessages', () => {
       const { room, log, printed } = mailRoom({ email });
       await consumeMessages(queueBatch([message()]).batch, room);
       expect(log).toHaveLength(1);
-      expect(log[0]).toMatchObject({ approval_id: 'apr_k3v9x2m7q4w8z1c5', approver: 0 });
+      expect(log[0]).toMatchObject({ approval_id: 'apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48', approver: 0 });
       expect(JSON.stringify(log)).not.toMatch(/@|:\/\/|25/);
       expect(printed).toEqual([]);
     }
@@ -195,6 +195,6 @@ describe('consumeMessages', () => {
       email: failingWith('E_DELIVERY_FAILED'),
     });
     await consumeMessages(queueBatch([message()]).batch, room);
-    expect(printed).toEqual([`Approval apr_k3v9x2m7q4w8z1c5: ${LINK}`]);
+    expect(printed).toEqual([`Approval apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48: ${LINK}`]);
   });
 });

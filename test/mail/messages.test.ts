@@ -5,7 +5,7 @@ import type { ApprovalView } from '../../src/session/rpc.ts';
 import { refundOrder } from '../../src/tools/refund-order.ts';
 import { approvalView, ledgerFacts } from '../support/approval-view.ts';
 
-const LINK = 'https://toolgate.test/approvals/apr_k3v9x2m7q4w8z1c5?t=header.claims.signature';
+const LINK = 'https://toolgate.test/approvals/apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48?t=header.claims.signature';
 
 const approval = (changes: Partial<ApprovalView> = {}): Promise<Mail> =>
   approvalMail(
@@ -113,7 +113,7 @@ describe('approvalMail', () => {
       caller_name: 'Another',
       claimed: { ...approvalView().claimed, amount_cents: 1 },
     });
-    expect(subject).toBe('Toolgate: your decision is needed (apr_k3v9x2m7q4w8z1c5)');
+    expect(subject).toBe('Toolgate: your decision is needed (apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48)');
   });
 
   it('lets no character of a name become markup', async () => {

@@ -2,7 +2,7 @@ import type { ApprovalView, LedgerFacts } from '../../src/session/rpc.ts';
 
 /** A pending refund of 25.90 BRL on an order of 120.00 BRL of which nothing is refunded yet. Each test changes one thing. */
 export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView => ({
-  id: 'apr_k3v9x2m7q4w8z1c5',
+  id: 'apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48',
   status: 'pending',
   tool: 'refund_order',
   caller_name: 'Shop assistant',
