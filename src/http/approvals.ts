@@ -5,6 +5,7 @@ import type { ApprovalAnswer } from '../session/rpc.ts';
 import { sessionStub, type HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
+import { observed } from './observed.ts';
 import { problem } from './problem.ts';
 
 type Approval = Exclude<ApprovalAnswer, { refused: string }>;
@@ -43,13 +44,13 @@ function shownApproval({ expires_at, decided_at, note, outcome, call_id: _c, ste
     expires_at: isoTime(expires_at),
     ...(decided_at === null ? {} : { decided_at: isoTime(decided_at) }),
     ...(note === null ? {} : { note }),
-    ...(outcome === null ? {} : { outcome }),
+    ...(outcome === null ? {} : { outcome: observed(outcome) }),
   };
 }
 
 /** What the call that asked for it would be told now: its result, or that it still waits (or expired). */
 function presentOutcome({ outcome, call_id, tool, step, ...approval }: Approval): Outcome {
-  if (outcome !== null) return outcome;
+  if (outcome !== null) return observed(outcome);
   const { id, status, arguments: args, expires_at } = approval;
   const notice = { id, status, expires_at: isoTime(expires_at), arguments: args };
   return toOutcome(

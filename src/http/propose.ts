@@ -5,6 +5,7 @@ import type { CallAnswer, CallRequest, SessionRpc } from '../session/rpc.ts';
 import { sessionStub, type HttpContext } from './context.ts';
 import { refuseCredential } from './credentials.ts';
 import { errorFacts } from './errors.ts';
+import { observed } from './observed.ts';
 import { problem } from './problem.ts';
 
 /** A call as a route hands it over; without a `call_id` it gets one here. */
@@ -74,7 +75,7 @@ async function withOneResend(freshStub: () => SessionRpc, call: CallRequest): Pr
 function placed(answer: CallAnswer): Proposed {
   if ('refused' in answer) return answer;
   const { outcome, ...standing } = answer;
-  return { outcome, standing };
+  return { outcome: observed(outcome), standing };
 }
 
 const isOverloaded = (error: unknown): boolean =>

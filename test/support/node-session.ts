@@ -60,6 +60,7 @@ export async function nodeSession(tools: readonly Tool[]) {
   });
   if (!reading.ok) throw new Error('the variables are not good');
   const now = (): number => Date.now();
+  const logged: Record<string, unknown>[] = [];
   let made = 0;
   const session = sessionCore({
     sql,
@@ -75,7 +76,7 @@ export async function nodeSession(tools: readonly Tool[]) {
     now,
     random: (bytes) => (made += 1).toString(16).padStart(2 * bytes, '0'),
     sleep: async () => undefined,
-    log: () => undefined,
+    log: (entry) => void logged.push(entry),
   });
   const policy: Policy = {
     allowed_tools: tools.map(({ name }) => name),
@@ -94,5 +95,5 @@ export async function nodeSession(tools: readonly Tool[]) {
   await createCaller(ledger, caller, { caller_id, at: now(), request_id: 'req' });
   const opened = await session.open({ caller_id, session_id: 'chat-1', ttl_seconds: 3600 });
   if ('refused' in opened) throw new Error(`not opened: ${opened.refused}`);
-  return { session, uid: opened.uid, shared };
+  return { session, uid: opened.uid, shared, logged };
 }
