@@ -90,7 +90,7 @@ describe('a backend that has drifted', () => {
 
   it('is INTERNAL_ERROR with an id; the field goes to the log, its value nowhere', async () => {
     post(1, 'rent');
-    drift("UPDATE transactions SET posted_on = '2026, secret'");
+    drift("UPDATE transactions SET posted_on = '2026-X secret'");
     const outcome = await outcomeOf(search);
     expect(outcome).toMatchObject({ ok: false, code: 'INTERNAL_ERROR', next: 'stop_and_tell_user' });
     const [error] = gate.logged.filter(({ event }) => event === 'error');
