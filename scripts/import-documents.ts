@@ -4,13 +4,14 @@
  * that are stored but not in the folder stay.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { importSql, planImport, readDocuments, type DocumentFile, type Skipped } from './document-files.ts';
+import { importSql, planImport } from './document-files.ts';
+import { documentsIn } from './document-folder.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -19,16 +20,6 @@ const { values, positionals } = parseArgs({
   options: { remote: { type: 'boolean', default: false } },
 });
 const where = values.remote ? ['--remote', '--env', 'production'] : ['--local'];
-
-function filesIn(directory: string): { files: DocumentFile[]; others: Skipped[] } {
-  const entries = readdirSync(directory, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return {
-    files: entries
-      .filter((entry) => entry.isFile())
-      .map(({ name }) => ({ name, bytes: readFileSync(join(directory, name)) })),
-    others: entries.filter((entry) => !entry.isFile()).map(({ name }) => ({ name, why: 'no file' })),
-  };
-}
 
 function wrangler(...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(
@@ -65,9 +56,8 @@ function execute(sql: string): void {
 }
 
 function importFolder(directory: string): void {
-  const { files, others } = filesIn(directory);
-  const { documents, skipped } = readDocuments(files);
-  for (const { name, why } of [...others, ...skipped]) console.log(`skipped ${name}: ${why}`);
+  const { documents, skipped } = documentsIn(directory);
+  for (const { name, why } of skipped) console.log(`skipped ${name}: ${why}`);
   if (documents.length === 0) throw new Error(`There is no document in ${directory}.`);
 
   if (!values.remote) wrangler('migrations', 'apply', 'toolgate');

@@ -3,8 +3,10 @@
  * production one. Migrations must have been applied. Harmless to repeat.
  */
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { writeSampleData } from './sample-data.ts';
 
 const { values } = parseArgs({ options: { remote: { type: 'boolean', default: false } } });
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -19,7 +21,7 @@ const { status } = spawnSync(
     ...where,
     '--yes',
     '--file',
-    'scripts/sample-data.sql',
+    writeSampleData(join(root, '.wrangler')),
   ],
   { cwd: root, stdio: 'inherit', env: { ...process.env, WRANGLER_SEND_METRICS: 'false' } },
 );
