@@ -2,18 +2,15 @@
  * `npm run dev [-- --port N]`: the whole product on this machine, with sample data, a demo caller and a session to try it
  * with. Needs nothing but the repository and leaves no process behind.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openDemo } from './demo-caller.ts';
 import { startWorker, type LocalWorker } from './local-worker.ts';
 import { quickStart } from './quick-start.ts';
-import { writeSampleSql } from './sample-sql.ts';
 import { writeSampleData } from './sample-data.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const STATE = join(ROOT, '.wrangler/state');
 const DEFAULT_PORT = '8787';
 const PARENT_CHECK_MS = 500;
 
