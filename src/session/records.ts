@@ -19,7 +19,8 @@ export const readApprovers = (text: string): Approver[] => z.array(approverSchem
 
 const OPEN = `state IN ('pending', 'approved', 'claimed')`;
 
-export function recordsOf(sql: SessionSql): Records {
+/** `now`: a pending action whose time is over counts no more, whoever may yet expire it. */
+export function recordsOf(sql: SessionSql, now: number): Records {
   return {
     current(key) {
       const rounds = sql.all('SELECT * FROM record WHERE key = ? ORDER BY round DESC', key).map(toRecord);
@@ -36,14 +37,17 @@ export function recordsOf(sql: SessionSql): Records {
     reservedCents(currency, except) {
       const [row] = sql.all(
         `SELECT coalesce(sum(amount_cents), 0) AS cents FROM record
-         WHERE currency = ?1 AND (ledger = 'applied' OR ${OPEN}) AND NOT (key IS ?2 AND round IS ?3)`,
-        ...[currency, except?.key ?? null, except?.round ?? null],
+         WHERE currency = ?1 AND NOT (key IS ?2 AND round IS ?3)
+           AND (ledger = 'applied' OR state IN ('approved', 'claimed') OR (state = 'pending' AND expires_at > ?4))`,
+        ...[currency, except?.key ?? null, except?.round ?? null, now],
       );
       return Number(row?.['cents'] ?? 0);
     },
     approvals() {
       const [row] = sql.all(
-        `SELECT count(*) AS opened, coalesce(sum(state = 'pending'), 0) AS pending FROM record WHERE approval_id IS NOT NULL`,
+        `SELECT count(*) AS opened, coalesce(sum(state = 'pending' AND expires_at > ?), 0) AS pending
+         FROM record WHERE approval_id IS NOT NULL`,
+        now,
       );
       return { opened: Number(row?.['opened'] ?? 0), pending: Number(row?.['pending'] ?? 0) };
     },

@@ -48,7 +48,7 @@ export class SessionGate implements Gate {
     return this.#ports.upstream;
   }
   get records() {
-    return recordsOf(this.#ports.sql);
+    return recordsOf(this.#ports.sql, this.now());
   }
 
   now = (): number => this.#ports.now();
