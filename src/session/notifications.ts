@@ -59,7 +59,10 @@ export async function sendNotices(ports: SessionPorts): Promise<void> {
   for (const seq of unsentNotices(sql)) {
     const session = theSession(sql);
     const object = objectName(session);
-    await queue.send(scopeOf(session).approvers.map((_, approver) => ({ type: 'notice', object, seq, approver })));
+    const { approvers } = scopeOf(session);
+    // A queue refuses an empty batch, and would for ever: who left meanwhile is not told.
+    if (approvers.length > 0)
+      await queue.send(approvers.map((_, approver) => ({ type: 'notice', object, seq, approver })));
     sql.all('UPDATE session SET noticed_seq = max(noticed_seq, ?)', seq);
   }
 }

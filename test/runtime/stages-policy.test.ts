@@ -179,4 +179,22 @@ describe('a notice', () => {
     expect(said).toEqual([true, true, true, false, true]);
     await untilSent(mails, [...approvers, ...approvers, ...approvers]);
   });
+
+  it('holds up nothing where all approvers left before it was sent', async () => {
+    const approvers = approversOf('left');
+    const agent = await noticing(approvers);
+    const queue = vi.spyOn(env.QUEUE, 'sendBatch').mockRejectedValue(new Error('the queue is down'));
+    expect(await isToldToBePassedOn(agent, await newOrder())).toBe(true);
+    await vi.waitFor(() => expect(queue).toHaveBeenCalled());
+    await changePolicy(agent, { approvers: [] });
+    queue.mockRestore();
+    const batches = vi.spyOn(env.QUEUE, 'sendBatch');
+    await runAlarm(agent.object);
+    expect(batches.mock.calls.filter(([messages]) => [...messages].length === 0)).toEqual([]);
+
+    const mails = watchMail(approvers);
+    await changePolicy(agent, { approvers });
+    expect(await isToldToBePassedOn(agent, await newOrder())).toBe(true);
+    await untilSent(mails, approvers);
+  });
 });
