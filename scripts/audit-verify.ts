@@ -11,7 +11,7 @@ import { Verification, type Broken } from './verify-chain.ts';
 
 /** Rows travel within five seconds of their making. */
 const TRAVEL_MS = 6_000;
-const PROGRESS_ROWS = 10_000;
+const PROGRESS_ITEMS = 10_000;
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const [url] = positionals;
@@ -19,10 +19,10 @@ if (url === undefined || !URL.canParse(url)) throw new Error('usage: npm run aud
 
 const view = new OperatorView(new URL(url), adminToken());
 const verification = new Verification();
-let rows = 0;
+let read = 0;
 const broken = await firstBroken();
 if (broken === null) {
-  const { sessions, effects } = verification.counts;
+  const { rows, sessions, effects } = verification.counts;
   console.log(`The audit is whole: ${rows} rows of ${sessions} sessions, ${effects} effects, each in the ledger.`);
 } else {
   console.error(sentence(broken));
@@ -58,8 +58,8 @@ async function lookAgain(): Promise<Broken | null> {
 
 async function first<Item>(items: AsyncIterable<Item>, take: (item: Item) => Broken | null): Promise<Broken | null> {
   for await (const item of items) {
-    rows += 1;
-    if (rows % PROGRESS_ROWS === 0) console.error(`${rows} rows …`);
+    read += 1;
+    if (read % PROGRESS_ITEMS === 0) console.error(`${read} rows, attempts and heads read …`);
     const broken = take(item);
     if (broken !== null) return broken;
   }

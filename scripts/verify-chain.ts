@@ -109,8 +109,9 @@ export class Verification {
     return { ...place, seq: null, problem };
   }
 
-  get counts(): { sessions: number; effects: number } {
-    return { sessions: this.#chains.size, effects: this.#effects.size };
+  get counts(): { rows: number; sessions: number; effects: number } {
+    const rows = [...this.#chains.values()].reduce((sum, { seq }) => sum + seq, 0);
+    return { rows, sessions: this.#chains.size, effects: this.#effects.size };
   }
 
   /** Checks a row against the one before it and goes on from it. */
