@@ -1,11 +1,10 @@
 /** All that there is to try the gate with, as one SQL file: orders, an account, and the documents of sample/documents. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { importSql } from './document-files.ts';
 import { documentsIn } from './document-folder.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = join(import.meta.dirname, '..');
 
 /** Writes the file into `directory` and answers its path. Loading it is harmless to repeat. */
 export function writeSampleData(directory: string): string {

@@ -5,7 +5,7 @@ import type { Outcome } from '../outcome.ts';
 import { observationText } from './text.ts';
 
 /** Of the text that the model reads, frame included; the JSON answer is shorter. */
-export const MAX_OUTCOME_BYTES = 16 * 1024;
+const MAX_OUTCOME_BYTES = 16 * 1024;
 
 type Caps = { items: number; characters: number };
 

@@ -7,7 +7,7 @@ const untouched = (name: string) => (): never => {
 };
 
 /** Ports that nobody may touch, but for those given. */
-export function onlyPorts(ports: Partial<ReadPorts>): ReadPorts {
+function onlyPorts(ports: Partial<ReadPorts>): ReadPorts {
   const orders: Orders = { find: untouched('orders') };
   const documents: Documents = { find: untouched('documents'), count: untouched('documents') };
   const accounts: Accounts = { transactions: untouched('accounts') };
