@@ -1,0 +1,151 @@
+/**
+ * `npm run demo [-- --wait]`: the real Worker on this machine, a scripted agent, one approval by mail, and the proof at the
+ * end. With `--wait` the approval is left to you: open the printed link.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import * as z from 'zod';
+import { approveOnPage, linkInMail } from './demo-approval.ts';
+import { afterApproval, beforeApproval, CONFIRM_ABOVE_CENTS, MAX_STEPS, type Scene } from './demo-script.ts';
+import { personRow, tableHead, tableRow } from './demo-table.ts';
+import { startWorker, type LocalWorker } from './local-worker.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({ options: { wait: { type: 'boolean', default: false } } });
+
+const outcome = z.object({
+  code: z.string(),
+  replayed: z.boolean(),
+  approval: z.object({ id: z.string() }).optional(),
+});
+const attempts = z.object({ rows: z.array(z.object({ call_key: z.string(), applied: z.boolean() })) });
+const auditRows = z.object({
+  rows: z.array(
+    z.object({
+      seq: z.int(),
+      kind: z.string(),
+      actor: z.string(),
+      tool: z.string().nullable(),
+      code: z.string(),
+      attempt: z.int().nullable(),
+      hash: z.string(),
+    }),
+  ),
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'toolgate-demo-'));
+let worker: LocalWorker | undefined;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end(130));
+try {
+  console.log('Starting the Worker on this machine …');
+  worker = await startWorker({
+    persistTo: folder,
+    secretsFile: join(folder, 'secrets'),
+    main: join(ROOT, 'demo/worker.ts'),
+    sql: [join(ROOT, 'scripts/sample-data.sql')],
+  });
+  await play(worker);
+  await end(0);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  await end(1);
+}
+
+/** Leaves nothing behind: no process, no port, no file. */
+async function end(exitCode: number): Promise<never> {
+  await worker?.stop();
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(exitCode);
+}
+
+async function play({ url, adminToken, mails }: LocalWorker): Promise<void> {
+  const ask = (path: string, credential: string, body?: object) => request(`${url}${path}`, credential, body);
+  const token = await openSession(ask, adminToken);
+  const ledger = async (): Promise<number> =>
+    attempts.parse(await ask('/admin/ledger', adminToken)).rows.filter(({ applied }) => applied).length;
+
+  console.log(`\n${tableHead()}`);
+  let number = 0;
+  let approvalId: string | undefined;
+  const propose = async (scene: Scene) => {
+    const before = await ledger();
+    const told = outcome.parse(await ask('/v1/calls', token, { tool: scene.tool, arguments: scene.arguments }));
+    const moved = (await ledger()) - before;
+    number += 1;
+    const fromRecord = told.replayed || (approvalId !== undefined && told.approval?.id === approvalId);
+    approvalId = told.approval?.id ?? approvalId;
+    const ledgerDid = moved === 0 ? '—' : moved === 1 ? 'moved once' : `moved ${moved} times`;
+    console.log(tableRow(number, scene, { ...told, fromRecord }, ledgerDid));
+  };
+
+  for (const scene of beforeApproval) await propose(scene);
+  if (approvalId === undefined) throw new Error('nothing was left for a person to approve');
+  const before = await ledger();
+  const link = await linkInMail({ url, mails }, approvalId);
+  if (values.wait) await waitForPerson(link, () => ask(`/v1/approvals/${approvalId}?wait=25`, token));
+  else await approveOnPage(link, '25.90');
+  console.log(
+    personRow('a person reads the mail, opens the page, types 25.90', (await ledger()) > before ? 'moved once' : '—'),
+  );
+  for (const scene of afterApproval) await propose(scene);
+
+  await showAudit(url, adminToken, ask);
+}
+
+type Ask = (path: string, credential: string, body?: object) => Promise<unknown>;
+
+async function openSession(ask: Ask, adminToken: string): Promise<string> {
+  const caller = {
+    name: 'Demo shop',
+    allowed_tools: ['get_order', 'refund_order'],
+    approvers: ['owner@example.com'],
+    confirm_above_cents: CONFIRM_ABOVE_CENTS,
+    max_steps: MAX_STEPS,
+  };
+  const { api_key } = z.object({ api_key: z.string() }).parse(await ask('/admin/callers', adminToken, caller));
+  const opening = { session_id: 'demo', customer_id: 'CUS-1' };
+  return z.object({ token: z.string() }).parse(await ask('/v1/sessions', api_key, opening)).token;
+}
+
+async function waitForPerson(link: string, poll: () => Promise<unknown>): Promise<void> {
+  console.log(`\nOpen this link, type 25.90 and send your decision:\n${link}\n`);
+  const undecided = ['pending', 'approved'];
+  while (undecided.includes(z.object({ status: z.string() }).parse(await poll()).status));
+}
+
+async function showAudit(url: string, adminToken: string, ask: Ask): Promise<void> {
+  console.log('\nThe audit trail, each row chained to the one before:');
+  const verified = await verify(url, adminToken);
+  const { rows } = auditRows.parse(await ask('/admin/audit?session_id=demo&limit=100', adminToken));
+  for (const { seq, kind, actor, tool, code, attempt, hash } of rows) {
+    const effect = attempt === null ? '' : `  ← attempt ${attempt} applied`;
+    console.log(
+      `${String(seq).padStart(3)}  ${hash.slice(0, 8)}  ${kind.padEnd(8)}  ${actor.padEnd(10)}  ${(tool ?? '').padEnd(17)}  ${code}${effect}`,
+    );
+  }
+  console.log(`\n${verified}`);
+}
+
+/** What `npm run audit:verify` says; throws where the audit is broken. Waits for rows that are still on their way. */
+async function verify(url: string, adminToken: string): Promise<string> {
+  const script = join(ROOT, 'scripts/audit-verify.ts');
+  const env = { ...process.env, ADMIN_TOKEN: adminToken };
+  const { stdout } = await promisify(execFile)(process.execPath, [script, url], { env });
+  return stdout.trim();
+}
+
+async function request(url: string, credential: string, body?: object): Promise<unknown> {
+  const headers = {
+    Authorization: `Bearer ${credential}`,
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  };
+  const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+  const answer = await fetch(url, init);
+  if (!answer.ok) throw new Error(`${new URL(url).pathname} answered ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+}
