@@ -43,6 +43,10 @@ export default {
     const woken = await Promise.allSettled(
       places.map(({ caller_id, session_id }) => sessionStub(env, caller_id, session_id).wake()),
     );
-    log({ event: 'sessions_woken', asked: places.length, failed: woken.filter(({ status }) => status === 'rejected').length });
+    log({
+      event: 'sessions_woken',
+      asked: places.length,
+      failed: woken.filter(({ status }) => status === 'rejected').length,
+    });
   },
 } satisfies ExportedHandler<Env>;

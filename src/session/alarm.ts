@@ -52,6 +52,14 @@ export class AlarmWork {
     this.#alarms.rearm(this.nextDue());
   }
 
+  /** For the cron: the platform may have given the alarm up, whatever this object remembers of it. */
+  wake(): void {
+    const due = this.nextDue();
+    if (due === null || due > this.#ports.now() + MAX_BACKOFF_MS) return;
+    this.#alarms.fired();
+    this.#alarms.arm(due);
+  }
+
   /** When there is something to do next, in ms since the epoch; null where the object may sleep for good. */
   nextDue(): number | null {
     const { sql } = this.#ports;

@@ -55,7 +55,7 @@ export function sessionCore(ports: SessionPorts): SessionCore {
     withdraw: async (id, requestId) => approvals.withdraw(id, requestId),
     heads: async () => headsOf(ports),
     async wake() {
-      alarms.rearm(work.nextDue());
+      work.wake();
     },
     alarm: () => work.run(),
   };
