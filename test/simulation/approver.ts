@@ -1,0 +1,96 @@
+/** People who get the mails: they look, think, decide once or twice, late or on an old page, or not at all. */
+import type { DecisionAnswer, LinkProof, SessionRpc, ViewAnswer } from '../../src/session/rpc.ts';
+import type { Letter } from './mail.ts';
+import type { Model } from './model.ts';
+import { Random } from './random.ts';
+import { PUBLIC_URL, type World } from './world.ts';
+
+type Page = { status: string; phrase: string; refunded_cents: number | null };
+
+export class Approvers {
+  readonly #world: () => World;
+  readonly #model: Model;
+  readonly #letters = new Map<string, number>();
+
+  constructor(world: () => World, model: Model) {
+    [this.#world, this.#model] = [world, model];
+  }
+
+  readonly arrived = ({ to, link }: Letter): void => {
+    if (link === null) return;
+    const number = (this.#letters.get(to) ?? 0) + 1;
+    this.#letters.set(to, number);
+    const random = new Random(`${to} ${number} ${this.#world().scenario.seed}`);
+    // One person may have the page open in two places.
+    const visits = random.chance(0.25) ? 2 : 1;
+    for (let visit = 0; visit < visits; visit += 1) void this.#visit(to, link, random);
+  };
+
+  async #visit(to: string, link: string, random: Random): Promise<void> {
+    const { time, note } = this.#world();
+    await time.sleep(random.chance(0.6) ? random.skewed(200, 20_000) : random.skewed(1_000, 900_000));
+    const page = await this.#look(link);
+    if (random.chance(0.15) || page === null) return;
+    await time.sleep(random.chance(0.8) ? random.skewed(500, 30_000) : random.skewed(10_000, 600_000));
+    const approves = random.chance(0.75);
+    const phrase = random.chance(0.92) ? page.phrase : '0';
+    const id = approvalIn(link);
+    if (phrase === page.phrase) {
+      const { approves: given } = this.#model.approval(id);
+      if (approves) given.push({ email: to, at: time.elapsed });
+      else this.#model.approval(id).rejects += 1;
+    }
+    note(`${to}: ${approves ? 'approves' : 'rejects'} ${id}`);
+    const done = this.#model.asks(`${to} decides`);
+    const told = await this.#decide(link, { decision: approves ? 'approve' : 'reject', phrase, refunded_cents: page.refunded_cents });
+    done();
+    note(`${to}: told ${told}`);
+  }
+
+  async #look(link: string): Promise<Page | null> {
+    const { http, } = this.#world().scenario;
+    const done = this.#model.asks('an approver looks');
+    const page = http ? await this.#lookByHttp(link) : await this.#lookDirectly(link);
+    done();
+    return page;
+  }
+
+  async #lookDirectly(link: string): Promise<Page | null> {
+    const [stub, proof] = this.#linked(link);
+    const answer: ViewAnswer | null = await stub.view(proof).catch(() => null);
+    if (answer === null || 'refused' in answer) return null;
+    const { status, phrase, ledger } = answer.view;
+    return { status, phrase, refunded_cents: ledger?.refunded_cents ?? null };
+  }
+
+  async #lookByHttp(link: string): Promise<Page | null> {
+    const response = await this.#world().fetch(link.slice(PUBLIC_URL.length), { method: 'GET' });
+    const text = await response.text();
+    const shown = /name="refunded_cents" value="(\d*)"/.exec(text)?.[1];
+    const phrase = /The amount asked for is (?:<[^>]+>)*([\d.]+)/.exec(text)?.[1];
+    if (response.status !== 200 || shown === undefined || phrase === undefined) return null;
+    return { status: 'pending', phrase, refunded_cents: shown === '' ? null : Number(shown) };
+  }
+
+  async #decide(link: string, form: { decision: 'approve' | 'reject'; phrase: string; refunded_cents: number | null }): Promise<string> {
+    if (this.#world().scenario.http) {
+      const body = new URLSearchParams({ ...form, refunded_cents: String(form.refunded_cents ?? ''), note: '' }).toString();
+      const headers = { origin: PUBLIC_URL, 'content-type': 'application/x-www-form-urlencoded' };
+      const response = await this.#world().fetch(link.slice(PUBLIC_URL.length), { method: 'POST', headers, body });
+      await response.text();
+      return String(response.status);
+    }
+    const [stub, proof] = this.#linked(link);
+    const answer: DecisionAnswer | null = await stub.decide({ ...proof, ...form, note: null, request_id: 'simulated' }).catch(() => null);
+    return answer === null ? 'nothing' : 'decided' in answer ? answer.decided : answer.refused;
+  }
+
+  #linked(link: string): [SessionRpc, LinkProof] {
+    const payload = link.split('t=')[1]?.split('.')[1] ?? '';
+    const { object, approver, bits } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { object: string; approver: number; bits: string };
+    const stub = this.#world().env.SESSION.getByName(object) as unknown as SessionRpc;
+    return [stub, { approval_id: approvalIn(link), approver, bits }];
+  }
+}
+
+const approvalIn = (link: string): string => /\/approvals\/([^?]+)/.exec(link)?.[1] ?? '';

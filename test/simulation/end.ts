@@ -1,0 +1,46 @@
+/** What must be so when everything has come to rest: money, records, chain, rows in D1, answers. */
+import type { SessionFacts } from './facts.ts';
+import type { Model } from './model.ts';
+import type { World } from './world.ts';
+
+export function checkEnd(world: World, model: Model): void {
+  checkMoney(world, model);
+  for (const session of model.sessions.values()) checkSession(world, model, session);
+  for (const asked of model.unanswered) model.fail('unanswered', asked);
+}
+
+function checkMoney({ ledger }: World, model: Model): void {
+  const paidBack = new Map<string, number>();
+  for (const row of model.attempts.values()) {
+    const order = row.intent.split(' ')[1] ?? '';
+    if (row.applied) paidBack.set(order, (paidBack.get(order) ?? 0) + row.amount_cents);
+  }
+  for (const row of ledger.database.all('SELECT order_id, refunded_cents FROM orders')) {
+    const due = paidBack.get(String(row['order_id'])) ?? 0;
+    if (row['refunded_cents'] !== due) model.fail('order-off', `${String(row['order_id'])}: ${String(row['refunded_cents'])} paid back, ${due} applied`);
+  }
+}
+
+function checkSession({ ledger }: World, model: Model, session: SessionFacts): void {
+  const { uid, log, records } = session;
+  for (const held of records.values()) {
+    if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending')
+      model.fail('stuck', `${held.intent} is ${held.state} since ${(held.openedAt / 1000).toFixed(1)} s`);
+    const row = model.attempts.get(`${held.key} ${held.attempt}`);
+    if (row?.applied === true && held.state !== 'executed') model.fail('effect-without-record', held.intent);
+  }
+  for (const row of model.attempts.values()) {
+    if (!row.applied || row.uid !== uid) continue;
+    const rows = log.filter(({ key, attempt }) => key === row.call_key && attempt === row.attempt);
+    if (rows.length !== 1) model.fail('effect-without-row', `${row.intent}: ${rows.length} rows`);
+  }
+  const stored = ledger.database.all('SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq', [uid]);
+  const differs = log.findIndex(({ seq, hash }, i) => stored[i]?.['seq'] !== seq || stored[i]['hash'] !== hash);
+  if (differs !== -1 || stored.length !== log.length) model.fail('audit-not-in-d1', `${uid.slice(0, 18)}: ${stored.length} of ${log.length} rows, first off ${differs + 1}`);
+  for (const row of ledger.database.all('SELECT approval_id, status FROM approvals WHERE uid = ?', [uid])) {
+    const held = [...records.values()].find(({ approval_id }) => approval_id === row['approval_id']);
+    if (held?.state !== row['status']) model.fail('approval-off-in-d1', `${String(row['status'])}, is ${held?.state ?? 'nothing'}`);
+  }
+  const [told] = ledger.database.all('SELECT open_records FROM sessions WHERE uid = ?', [uid]);
+  if (told?.['open_records'] !== 0) model.fail('open-in-d1', `${uid.slice(0, 18)}: ${String(told?.['open_records'])}`);
+}

@@ -1,0 +1,87 @@
+/** What the model remembers, in words of its own: read from the databases' own writes and from what people were told. */
+import type { Policy } from '../../src/ports.ts';
+import type { SimulatedObject } from './session-object.ts';
+
+export type Attempt = {
+  effect_key: string;
+  call_key: string;
+  attempt: number;
+  uid: string;
+  applied: boolean;
+  code: string | null;
+  intent: string;
+  amount_cents: number;
+  currency: string;
+  /** What the order still had left after it. */
+  remaining: number;
+};
+
+export type Held = {
+  key: string;
+  round: number;
+  uid: string;
+  state: string;
+  attempt: number;
+  amount_cents: number;
+  currency: string;
+  approval_id: string | null;
+  intent: string;
+  expires_at: number | null;
+  /** Virtual time at which it was opened. */
+  openedAt: number;
+  /** Ms since the epoch on the clock everybody sees. */
+  wasExecuted: boolean;
+};
+
+export type Logged = {
+  seq: number;
+  hash: string;
+  kind: string;
+  code: string;
+  ok: boolean;
+  key: string | null;
+  attempt: number | null;
+  approval_id: string | null;
+  at: number;
+};
+
+export type CallerFacts = {
+  versions: { version: number; policy: Policy; since: number }[];
+  /** From when on this version or a later one must be in force everywhere. */
+  settled: { version: number; since: number }[];
+  revokedSince: number | null;
+};
+
+export type SessionFacts = {
+  uid: string;
+  caller_id: string;
+  object: SimulatedObject;
+  log: Logged[];
+  records: Map<string, Held>;
+  endAsked: boolean;
+  /** Calls that reached the object: how often each intent was proposed, and which intent an id had first. */
+  proposed: Map<string, number>;
+  ids: Map<string, Set<string>>;
+  /** What each call was first told, by call id. */
+  told: Map<string, string>;
+};
+
+export type OrderFacts = { order_id: string; total: number; paid_back: number; currency: string; customer_id: string; was: { since: number; left: number }[] };
+
+export type Approval = { approves: { email: string; at: number }[]; rejects: number; decided: number };
+
+/** Names an intent by what was asked for, not by the product's key. */
+export function intentOf(uid: string, input: unknown): string {
+  const { order_id, amount_cents, currency, reason } = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>;
+  return [uid, order_id, amount_cents, currency, reason].map(String).join(' ');
+}
+
+/** The arguments as an object, whichever way they were written. */
+export function argumentsOf(raw: unknown): unknown {
+  if (typeof raw !== 'string') return raw ?? {};
+  try {
+    return JSON.parse(raw === '' ? '{}' : raw) as unknown;
+  } catch {
+    return {};
+  }
+}

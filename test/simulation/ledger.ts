@@ -1,0 +1,128 @@
+/**
+ * The ledger of a simulated world, in the shape of D1: the product's statements on `node:sqlite`, behind a network that
+ * delays, loses, repeats and breaks. What was sent lands whether or not its sender still lives.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { SqlRow, SqlValue, Statement } from '../../src/ports.ts';
+import type { Random } from './random.ts';
+import type { Faults } from './scenario.ts';
+import { Database } from './sqlite.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+const MIGRATIONS = new URL('../../migrations/', import.meta.url);
+const LOST = 'D1_ERROR: Network connection lost.';
+const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.';
+
+/** Tells the model of what was written, whichever statement wrote it. */
+const WITNESSES = [
+  `CREATE TEMP TRIGGER see_attempt AFTER INSERT ON main.attempts BEGIN
+     SELECT seen_attempt(NEW.effect_key, NEW.call_key, NEW.attempt, NEW.uid, NEW.applied, NEW.code, NEW.order_id, NEW.amount_cents, NEW.currency, NEW.reason); END`,
+  `CREATE TEMP TRIGGER see_order AFTER UPDATE ON main.orders BEGIN
+     SELECT seen_order(NEW.order_id, NEW.total_cents, NEW.refunded_cents); END`,
+  `CREATE TEMP TRIGGER see_caller AFTER UPDATE ON main.callers BEGIN
+     SELECT seen_caller(NEW.caller_id, NEW.version, NEW.policy, NEW.revoked_at); END`,
+  `CREATE TEMP TRIGGER see_audit AFTER INSERT ON main.audit BEGIN SELECT seen_audit(NEW.uid, NEW.seq); END`,
+];
+
+let kept: Database | null = null;
+/** Made once a process; registering functions anew would undo all prepared statements. */
+function database(): Database {
+  if (kept !== null) return kept;
+  kept = new Database((exec) => {
+    for (const file of readdirSync(MIGRATIONS).toSorted()) exec(readFileSync(new URL(file, MIGRATIONS), 'utf8'));
+  });
+  for (const name of ['attempt', 'order', 'caller', 'audit'] as const) kept.onWrite(`seen_${name}`, (...values) => witnessed?.[name](...values));
+  for (const trigger of WITNESSES) kept.all(trigger);
+  return kept;
+}
+let witnessed: LedgerWitness | null = null;
+
+export type LedgerWitness = Record<'attempt' | 'order' | 'caller' | 'audit' | 'undone', (...values: SqlValue[]) => void>;
+
+/** Where a query comes from. `leave` resolves when the sender's own writes are durable, and never if it dies before. */
+export type Sender = { random: Random; leave(): Promise<void>; isGone(): boolean; crash(): void };
+
+export class Ledger {
+  readonly database = database();
+  readonly #time: VirtualTime;
+  readonly #faults: Faults;
+  readonly #note: (what: string) => void;
+
+  constructor(time: VirtualTime, faults: Faults, witness: LedgerWitness, note: (what: string) => void) {
+    [this.#time, this.#faults, this.#note] = [time, faults, note];
+    witnessed = witness;
+    this.database.mark('world');
+  }
+
+  end = (): void => this.database.undo('world');
+
+  /** The binding as one sender holds it. */
+  binding(sender: Sender): D1Database {
+    const prepare = (sql: string, params: SqlValue[] = []) => ({
+      ...{ sql, params },
+      bind: (...bound: SqlValue[]) => prepare(sql, bound),
+      all: async () => ({ results: (await this.#travel([{ sql, params }], false, sender))[0] ?? [] }),
+    });
+    const batch = async (statements: Statement[]) => (await this.#travel(statements, true, sender)).map((results) => ({ results }));
+    return { prepare, batch } as unknown as D1Database;
+  }
+
+  async #travel(statements: Statement[], writes: boolean, sender: Sender): Promise<SqlRow[][]> {
+    await sender.leave();
+    const { random } = sender;
+    const faults = this.#faults;
+    const name = labelOf(statements);
+    const answer = Promise.withResolvers<SqlRow[][]>();
+    const fail = (message: string, ms: number): void => void this.#time.after(ms, () => this.#reply(sender, () => answer.reject(new Error(message))));
+    if (random.chance(faults.failBefore)) {
+      this.#note(`ledger: ${name} fails before it arrives`);
+      fail(random.chance(0.8) ? LOST : OVERLOADED, random.skewed(1, 3_000));
+      return answer.promise;
+    }
+    const lost = writes && random.chance(faults.lostAnswer);
+    const silent = random.chance(faults.silent);
+    const late = writes && random.chance(faults.lateWrite);
+    const doubled = writes && random.chance(faults.duplicateWrite);
+    const crash = random.chance(faults.crashAtSend);
+    const crashLater = random.chance(faults.crashAtAnswer);
+    const arrival = late ? random.skewed(1_000, 600_000) : random.skewed(1, 60);
+    if (late) fail(LOST, random.skewed(1, 2_500));
+    this.#time.after(arrival, () => {
+      this.#note(`ledger: ${name}${lost || late ? ', answer lost' : ''}${silent ? ', no answer' : ''}`);
+      const landed = this.#land(statements);
+      if (doubled) this.#time.after(random.skewed(1, 400_000), () => (this.#note(`ledger: ${name} once more`), this.#land(statements)));
+      if (late || silent) return;
+      if (lost) return fail(LOST, random.skewed(1, 500));
+      this.#time.after(random.skewed(1, 60), () => {
+        if (crashLater && !sender.isGone()) sender.crash();
+        this.#reply(sender, () => (landed instanceof Error ? answer.reject(landed) : answer.resolve(landed)));
+      });
+    });
+    if (crash) sender.crash();
+    return answer.promise;
+  }
+
+  /** A dead sender hears nothing: nothing of it may run on. */
+  #reply(sender: Sender, tell: () => void): void {
+    if (!sender.isGone()) tell();
+  }
+
+  #land(statements: Statement[]): SqlRow[][] | Error {
+    try {
+      return this.database.within('batch', () => statements.map(({ sql, params }) => this.database.all(sql, params)));
+    } catch (error) {
+      witnessed?.undone();
+      return new Error(`D1_ERROR: ${error instanceof Error ? error.message : String(error)}: SQLITE_ERROR`);
+    }
+  }
+}
+
+const labels = new Map<string, string>();
+function labelOf(statements: Statement[]): string {
+  const sql = statements[0]?.sql ?? '';
+  const known = labels.get(sql);
+  if (known !== undefined) return known;
+  const label = /(?:INSERT INTO|UPDATE|DELETE FROM) \w+/.exec(sql)?.[0] ?? `read ${/FROM (\w+)/.exec(sql)?.[1] ?? ''}`;
+  labels.set(sql, label);
+  return label;
+}

@@ -1,0 +1,54 @@
+/**
+ * Lets a plain Node process load the product: JSX is compiled once into a cache, the platform's own module is stood in for,
+ * and a planted bug is a replaced text in one file. Preloaded with `--import`; nothing of it is in the product.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { registerHooks, stripTypeScriptTypes } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { globSync } from 'node:fs';
+import type { Replacement } from './planted/bug.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const CACHE = `${ROOT}node_modules/.cache/simulation`;
+const replacements = JSON.parse(process.env['SIMULATION_PLANTED'] ?? '[]') as Replacement[];
+
+const compiled = new Map<string, string>();
+for (const file of globSync(`${ROOT}src/**/*.tsx`)) compiled.set(file, await compile(file, planted(file, readFileSync(file, 'utf8'))));
+
+registerHooks({
+  resolve(specifier, context, next) {
+    if (specifier === 'cloudflare:workers') return { url: 'simulation:workers', shortCircuit: true };
+    return next(specifier, context);
+  },
+  load(url, context, next) {
+    if (url === 'simulation:workers') return { format: 'module', source: 'export class DurableObject {}', shortCircuit: true };
+    if (!url.startsWith('file:') || url.includes('/node_modules/')) return next(url, context);
+    const file = fileURLToPath(url);
+    const source = compiled.get(file);
+    if (source !== undefined) return { format: 'module', source, shortCircuit: true };
+    if (!replacements.some((each) => file.endsWith(`/${each.file}`))) return next(url, context);
+    return { format: 'module', source: stripTypeScriptTypes(planted(file, readFileSync(file, 'utf8'))), shortCircuit: true };
+  },
+});
+
+/** Exactly once: a bug that no longer fits its file would be caught by nothing, and say nothing. */
+function planted(file: string, source: string): string {
+  return replacements
+    .filter((each) => file.endsWith(`/${each.file}`))
+    .reduce((text, { find, replace }) => {
+      if (text.split(find).length !== 2) throw new Error(`a planted bug does not fit ${file}: ${find}`);
+      return text.replace(find, () => replace);
+    }, source);
+}
+
+async function compile(file: string, source: string): Promise<string> {
+  const cached = `${CACHE}/${createHash('sha256').update(file).update(source).digest('hex')}.js`;
+  if (existsSync(cached)) return readFileSync(cached, 'utf8');
+  const { transformWithOxc } = await import('vite');
+  const options = { jsx: { runtime: 'automatic', importSource: 'hono/jsx' } } as const;
+  const { code } = await transformWithOxc(source, file, options);
+  mkdirSync(CACHE, { recursive: true });
+  writeFileSync(cached, code);
+  return code;
+}

@@ -1,0 +1,175 @@
+/**
+ * A small model of the gate's promises, written from the specification and not from the product. It watches every write of
+ * the ledger and of the objects and every answer, and says which promise each of them breaks.
+ */
+import type { Policy, SqlValue } from '../../src/ports.ts';
+import type { CallRequest } from '../../src/session/rpc.ts';
+import type { CallerFacts, Approval, Attempt, Held, OrderFacts, SessionFacts } from './facts.ts';
+import { intentOf } from './facts.ts';
+import type { LedgerWitness } from './ledger.ts';
+import { checkAnswer, checkDecision, checkPoll, proposes } from './rules-answers.ts';
+import { checkEffect } from './rules-effects.ts';
+import { readLogged } from './rules-log.ts';
+import { checkRecord } from './rules-records.ts';
+import type { ObjectWitness, SimulatedObject } from './session-object.ts';
+import type { World } from './world.ts';
+
+export type Violation = { rule: string; at: number; text: string };
+
+/** Enough to understand a story; the first one names it. */
+const MAX_VIOLATIONS = 20;
+
+export class Model {
+  readonly violations: Violation[] = [];
+  readonly callers = new Map<string, CallerFacts>();
+  readonly orders = new Map<string, OrderFacts>();
+  readonly sessions = new Map<string, SessionFacts>();
+  readonly attempts = new Map<string, Attempt>();
+  readonly approvals = new Map<string, Approval>();
+  readonly arrived = new Map<string, number>();
+  #world: World | null = null;
+  readonly #open = new Map<number, { what: string; since: number }>();
+  #asked = 0;
+
+  begin(world: World): void {
+    this.#world = world;
+  }
+
+  get elapsed(): number {
+    return this.#world?.time.elapsed ?? 0;
+  }
+  get wall(): number {
+    return this.#world?.time.wall() ?? 0;
+  }
+
+  fail(rule: string, text: string): void {
+    if (this.violations.length >= MAX_VIOLATIONS) return;
+    this.violations.push({ rule, at: this.elapsed, text });
+    this.#world?.note(`VIOLATION ${rule}: ${text}`);
+  }
+
+  // --- What the deployment began with ---------------------------------------------------------------------------
+
+  addOrder(order: Omit<OrderFacts, 'was' | 'paid_back'>): void {
+    this.orders.set(order.order_id, { ...order, paid_back: 0, was: [{ since: 0, left: order.total }] });
+  }
+
+  addCaller(callerId: string, policy: Policy): void {
+    this.callers.set(callerId, { versions: [{ version: 1, policy, since: 0 }], settled: [], revokedSince: null });
+  }
+
+  // --- What the ledger and the objects write --------------------------------------------------------------------
+
+  readonly ledger: LedgerWitness = {
+    attempt: (...[effect_key, call_key, attempt, uid, applied, code, order_id, amount_cents, currency, reason]) => {
+      const intent = intentOf(String(uid), { order_id, amount_cents, currency, reason });
+      const row: Attempt = {
+        ...{ effect_key: String(effect_key), call_key: String(call_key), attempt: Number(attempt), uid: String(uid), intent },
+        ...{ applied: applied === 1, code: code as string | null, amount_cents: Number(amount_cents), currency: String(currency) },
+        remaining: (this.orders.get(String(order_id))?.was.at(-1)?.left ?? 0) - Number(amount_cents),
+      };
+      this.attempts.set(`${row.call_key} ${row.attempt}`, row);
+      if (row.applied) checkEffect(this, row);
+    },
+    order: (...[id, total, paid_back]) => {
+      const order = this.orders.get(String(id));
+      if (order === undefined) return;
+      [order.total, order.paid_back] = [Number(total), Number(paid_back)];
+      order.was.push({ since: this.elapsed, left: order.total - order.paid_back });
+      if (order.paid_back > order.total) this.fail('paid-back-too-much', `${order.order_id}: ${order.paid_back} of ${order.total}`);
+    },
+    caller: (...[id, version, policy, revoked_at]) => {
+      const caller = this.callers.get(String(id));
+      if (caller === undefined) return;
+      caller.versions.push({ version: Number(version), policy: JSON.parse(String(policy)) as Policy, since: this.elapsed });
+      if (revoked_at !== null) caller.revokedSince ??= this.elapsed;
+    },
+    /** A batch failed as a whole: what was seen of it did not happen. */
+    undone: () => {
+      const there = new Set(this.#world?.ledger.database.all('SELECT effect_key FROM attempts').map((row) => row['effect_key']));
+      for (const [name, { effect_key }] of this.attempts) if (!there.has(effect_key)) this.attempts.delete(name);
+    },
+    audit: (...[uid, seq]) => void this.arrived.set(`${String(uid)} ${Number(seq)}`, this.elapsed),
+  };
+
+  readonly objects: ObjectWitness = {
+    record: (object, ...values) => checkRecord(this, this.sessionOf(object), values),
+    log: (object, seq, row) => readLogged(this, object, Number(seq), String(row)),
+    session: (object, uid, caller_id) => this.#addSession(object, String(uid), String(caller_id)),
+    answered: (object, method, args, answer) => {
+      if (method === 'call') checkAnswer(this, object, args[0], answer);
+      if (method === 'decide') checkDecision(this, args[0], answer);
+      if (method === 'approval') checkPoll(this, args, answer);
+    },
+    lost: (object) => this.#reread(object),
+    arrives: (method, args) => (method === 'call' ? proposes(this, args[0] as CallRequest) : undefined),
+  };
+
+  #addSession(object: SimulatedObject, uid: string, caller_id: string): void {
+    this.sessions.set(uid, {
+      ...{ uid, caller_id, object, log: [], records: new Map<string, Held>(), endAsked: false },
+      ...{ proposed: new Map<string, number>(), ids: new Map<string, Set<string>>(), told: new Map<string, string>() },
+    });
+  }
+
+  /** The object's present session; the last one opened there. */
+  sessionOf(object: SimulatedObject): SessionFacts | null {
+    let found: SessionFacts | null = null;
+    for (const session of this.sessions.values()) if (session.object === object) found = session;
+    return found;
+  }
+
+  /** A death took what was not durable: the model forgets it too. */
+  #reread(object: SimulatedObject): void {
+    const session = this.sessionOf(object);
+    if (session === null) return;
+    const { database } = object;
+    if (database.all('SELECT 1 FROM session WHERE uid = ?', [session.uid]).length === 0) return void this.sessions.delete(session.uid);
+    const last = Number(database.all('SELECT coalesce(max(seq), 0) AS seq FROM log')[0]?.['seq'] ?? 0);
+    while ((session.log.at(-1)?.seq ?? 0) > last) session.log.pop();
+    const states = new Map(database.all('SELECT key, round, state FROM record').map((row) => [`${String(row['key'])} ${Number(row['round'])}`, String(row['state'])]));
+    for (const [name, held] of session.records) {
+      const state = states.get(name);
+      if (state === undefined) session.records.delete(name);
+      else held.state = state;
+    }
+  }
+
+  // --- What people ask and are told -----------------------------------------------------------------------------
+
+  /** Notes a request; the returned function that it was answered, or that its asker knows it is lost. */
+  asks(what: string): () => void {
+    const number = (this.#asked += 1);
+    this.#open.set(number, { what, since: this.elapsed });
+    return () => void this.#open.delete(number);
+  }
+
+  get unanswered(): string[] {
+    return [...this.#open.values()].map(({ what, since }) => `${what}, asked at ${(since / 1000).toFixed(1)} s`);
+  }
+
+  /** A change of a caller was answered as told to all its sessions. */
+  settled(callerId: string): void {
+    const caller = this.callers.get(callerId);
+    const last = caller?.versions.at(-1);
+    if (caller !== undefined && last !== undefined) caller.settled.push({ version: last.version, since: this.elapsed });
+  }
+
+  /** The policies that may still hold somewhere at this moment. */
+  policiesOf(callerId: string): Policy[] {
+    const caller = this.callers.get(callerId);
+    if (caller === undefined) return [];
+    const least = Math.max(0, ...caller.settled.map(({ version }) => version));
+    return caller.versions.filter(({ version }) => version >= least).map(({ policy }) => policy);
+  }
+
+  approval(id: string): Approval {
+    const known = this.approvals.get(id) ?? { approves: [], rejects: 0, decided: 0 };
+    this.approvals.set(id, known);
+    return known;
+  }
+
+  appliedOf = (intent: string): Attempt[] => [...this.attempts.values()].filter((row) => row.applied && row.intent === intent);
+}
+
+export type Values = SqlValue[];

@@ -1,0 +1,73 @@
+/** What must be so when an answer leaves a session object. */
+import type { ApprovalAnswer, CallAnswer, CallRequest, DecisionAnswer, DecisionRequest } from '../../src/session/rpc.ts';
+import { argumentsOf, intentOf, type SessionFacts } from './facts.ts';
+import type { Model } from './model.ts';
+import type { SimulatedObject } from './session-object.ts';
+
+/** A call that reached its object. */
+export function proposes(model: Model, { uid, call_id, tool, arguments: raw }: CallRequest): void {
+  const session = model.sessions.get(uid);
+  if (session === undefined) return;
+  const intent = intentOf(uid, argumentsOf(raw));
+  session.proposed.set(intent, (session.proposed.get(intent) ?? 0) + 1);
+  const ids = session.ids.get(call_id) ?? new Set<string>();
+  session.ids.set(call_id, ids.add(`${tool} ${JSON.stringify(argumentsOf(raw))}`));
+}
+
+export function checkAnswer(model: Model, object: SimulatedObject, request: unknown, answer: unknown): void {
+  const { uid, tool, arguments: raw, call_id } = request as CallRequest;
+  const told = answer as CallAnswer;
+  if ('refused' in told) return;
+  const { outcome, audit } = told;
+  const [row] = object.database.all('SELECT hash FROM log WHERE seq = ?', [audit.seq]);
+  if (row?.['hash'] !== audit.hash) model.fail('answered-before-its-row', `${call_id} ${outcome.code}`);
+  const session = model.sessions.get(uid);
+  if (session === undefined) return model.fail('answer-without-session', call_id);
+  if (tool !== 'refund_order') return;
+  const intent = intentOf(uid, argumentsOf(raw));
+  if (outcome.ok) checkDone(model, intent, outcome.data);
+  checkRetry(model, session, call_id, `${intent} ${outcome.code}`, outcome.replayed);
+}
+
+/** What is told as done stands in the ledger, with the same figures. */
+function checkDone(model: Model, intent: string, data: Record<string, unknown> | undefined): void {
+  const applied = model.appliedOf(intent);
+  if (applied.length === 0) return model.fail('told-done-but-not', intent);
+  const { refunded_cents, remaining_refundable_cents } = data ?? {};
+  if (!applied.some(({ amount_cents, remaining }) => amount_cents === refunded_cents && remaining === remaining_refundable_cents))
+    model.fail('told-other-figures', `${intent}: ${JSON.stringify(data)}`);
+}
+
+const OPEN = new Set(['CONFIRMATION_REQUIRED', 'UPSTREAM_UNAVAILABLE']);
+
+/** The same id with the same call is told the same, unless the first answer left something open. */
+function checkRetry(model: Model, session: SessionFacts, callId: string, told: string, replayed: boolean): void {
+  const before = session.told.get(`${callId} ${told.slice(0, told.lastIndexOf(' '))}`);
+  const code = told.slice(told.lastIndexOf(' ') + 1);
+  if (before === undefined || OPEN.has(before)) session.told.set(`${callId} ${told.slice(0, told.lastIndexOf(' '))}`, code);
+  else if (replayed && before !== code) model.fail('retry-told-otherwise', `${callId}: ${before}, then ${code}`);
+}
+
+export function checkDecision(model: Model, request: unknown, answer: unknown): void {
+  const { approval_id } = request as DecisionRequest;
+  const told = answer as DecisionAnswer;
+  if (!('decided' in told)) return;
+  const approval = model.approval(approval_id);
+  approval.decided += 1;
+  if (approval.decided > 1) model.fail('two-deciders', approval_id);
+}
+
+export function checkPoll(model: Model, args: unknown[], answer: unknown): void {
+  const [uid, id] = args as [string, string];
+  const told = answer as ApprovalAnswer;
+  if ('refused' in told) {
+    const known = [...(model.sessions.get(uid)?.records.values() ?? [])].some(({ approval_id }) => approval_id === id);
+    if (told.refused === 'not_found' && known) model.fail('approval-vanished', id);
+    return;
+  }
+  const applied = [...(model.sessions.get(uid)?.records.values() ?? [])].some(
+    ({ approval_id, key, attempt }) => approval_id === id && model.attempts.get(`${key} ${attempt}`)?.applied === true,
+  );
+  if (told.status === 'executed' && !applied) model.fail('told-done-but-not', id);
+  if (['failed', 'rejected', 'expired'].includes(told.status) && applied) model.fail('called-failed-but-applied', id);
+}

@@ -1,0 +1,23 @@
+/** What must be so when the ledger applies an attempt. */
+import type { Attempt } from './facts.ts';
+import type { Model } from './model.ts';
+
+export function checkEffect(model: Model, row: Attempt): void {
+  const session = model.sessions.get(row.uid);
+  const caller = model.callers.get(session?.caller_id ?? '');
+  if (session === undefined || caller === undefined) return model.fail('effect-without-session', row.intent);
+  if (caller.revokedSince !== null) model.fail('effect-after-revocation', row.intent);
+
+  const held = [...session.records.values()].find(({ key, attempt }) => key === row.call_key && attempt === row.attempt);
+  if (held === undefined) return model.fail('effect-without-claim', row.intent);
+  if (held.state !== 'claimed' && held.state !== 'approved') model.fail('effect-without-claim', `${row.intent} is ${held.state}`);
+  if (held.intent !== row.intent) model.fail('effect-of-other-arguments', `${row.intent}, claimed ${held.intent}`);
+  if (held.approval_id !== null && model.approval(held.approval_id).approves.length === 0)
+    model.fail('effect-without-approval', row.intent);
+  const same = model.appliedOf(row.intent);
+  if (same.length <= 1) return;
+  const mayAsk = caller.versions.some(({ policy }) => policy.identical_effects === 'ask');
+  const approvals = same.map(({ call_key, attempt }) => [...session.records.values()].find((other) => other.key === call_key && other.attempt === attempt)?.approval_id ?? null);
+  const later = approvals.slice(1);
+  if (!mayAsk || later.includes(null) || new Set(approvals).size < approvals.length) model.fail('two-effects-of-one-intent', row.intent);
+}

@@ -1,0 +1,94 @@
+/** What must be so when a session's log gets a row: its place in the chain, and whether what it says is true by then. */
+import { beginningOf, linkOf } from './chain.ts';
+import type { Held, SessionFacts } from './facts.ts';
+import { argumentsOf, intentOf } from './facts.ts';
+import type { Model } from './model.ts';
+import type { SimulatedObject } from './session-object.ts';
+
+type Row = {
+  uid: string; seq: number; kind: string; at: string; caller_id: string; session_id: string; step: number | null; call_id: string | null;
+  tool: string | null; arguments: string | null; key: string | null; attempt: number | null; ok: boolean; code: string; approval_id: string | null;
+  hash: string; duration_ms: number; replayed: boolean;
+};
+
+/** Says of no action that it was not done: it is open, or nothing was judged. */
+const SAYS_NOTHING = new Set([
+  ...['OK', 'UPSTREAM_UNAVAILABLE', 'CONFIRMATION_REQUIRED', 'STEP_LIMIT', 'LOOP_DETECTED', 'CALL_ID_REUSED', 'TOOL_NOT_ALLOWED'],
+  ...['UNKNOWN_TOOL', 'INVALID_JSON', 'INVALID_ARGUMENTS', 'MAIL_RESENT', 'SESSION_ENDED', 'SESSION_EXHAUSTED', 'APPROVAL_EXPIRED'],
+]);
+/** Ends of an approval: never the answer to a call that asks anew. */
+const NEVER_TO_A_CALL = new Set(['WITHDRAWN', 'APPROVAL_EXPIRED', 'TOOL_CHANGED', 'INTERNAL_ERROR', 'UNKNOWN_TOOL']);
+
+export function readLogged(model: Model, object: SimulatedObject, seq: number, text: string): void {
+  const row = JSON.parse(text) as Row;
+  const session = model.sessions.get(row.uid);
+  if (session === undefined || session.object !== object) return model.fail('row-without-session', text.slice(0, 200));
+  const last = session.log.at(-1);
+  if (seq !== (last?.seq ?? 0) + 1 || row.seq !== seq) model.fail('gap-in-the-audit', `${seq} after ${last?.seq ?? 0}`);
+  const previous = last?.hash ?? beginningOf(row.caller_id, row.session_id, row.uid);
+  if (linkOf(previous, row) !== row.hash) model.fail('chain-broken', `row ${seq}`);
+  const { hash, kind, code, ok, key, attempt, approval_id } = row;
+  session.log.push({ seq, hash, kind, code, ok, key, attempt, approval_id, at: model.elapsed });
+
+  if (kind === 'call' && row.tool === 'refund_order') checkCall(model, session, row);
+  if (attempt !== null && model.attempts.get(`${key ?? ''} ${attempt}`)?.applied !== true) model.fail('row-without-effect', `row ${seq}`);
+  if (kind !== 'call' && !ok && !SAYS_NOTHING.has(code)) checkNotDone(model, session, row);
+  if (kind === 'decision' && session.log.filter((other) => other.kind === 'decision' && other.approval_id === approval_id).length > 1)
+    model.fail('decided-twice', `row ${seq}`);
+}
+
+function checkNotDone(model: Model, session: SessionFacts, { approval_id, key, code }: Row): void {
+  const records = [...session.records.values()].filter((held) => held.key === key && held.approval_id === approval_id);
+  const done = records.some(({ key, attempt }) => model.attempts.get(`${key} ${attempt}`)?.applied === true);
+  if (done) model.fail('called-failed-but-applied', code);
+}
+
+function checkCall(model: Model, session: SessionFacts, row: Row): void {
+  const { code } = row;
+  if (NEVER_TO_A_CALL.has(code)) model.fail('old-refusal-replayed', code);
+  const intent = intentOf(session.uid, argumentsOf(row.arguments));
+  const asks = model.callers.get(session.caller_id)?.versions.some(({ policy }) => policy.identical_effects === 'ask') === true;
+  if (!SAYS_NOTHING.has(code) && !asks && model.appliedOf(intent).length > 0) model.fail('called-failed-but-applied', `${code} for ${intent}`);
+  if (!isJustified(model, session, row, intent)) model.fail('refused-without-reason', `${code} for ${intent}`);
+}
+
+function isJustified(model: Model, session: SessionFacts, row: Row, intent: string): boolean {
+  const policies = model.policiesOf(session.caller_id);
+  const held = [...session.records.values()].filter((record) => record.intent === intent);
+  const [, order_id = '', amount = '', currency = ''] = intent.split(' ');
+  const order = model.orders.get(order_id);
+  switch (row.code) {
+    case 'CONFIRMATION_REJECTED':
+      return held.some(({ state, approval_id }) => state === 'rejected' && model.approval(approval_id ?? '').rejects > 0);
+    case 'CONFIRMATION_REQUIRED':
+      return held.some(({ approval_id }) => approval_id !== null);
+    case 'AMOUNT_EXCEEDS_REFUNDABLE':
+      return order !== undefined && leastLeft(order.was, since(model, held, row)) < Number(amount);
+    case 'CURRENCY_MISMATCH':
+      return order?.currency !== currency;
+    case 'STEP_LIMIT':
+      return true;
+    case 'LOOP_DETECTED':
+      return policies.some(({ max_duplicate_calls }) => (session.proposed.get(intent) ?? 0) > max_duplicate_calls);
+    case 'CALLER_REVOKED':
+      return model.callers.get(session.caller_id)?.revokedSince !== null;
+    case 'SESSION_ENDED':
+      return session.endAsked;
+    case 'CALL_ID_REUSED':
+      return (session.ids.get(row.call_id ?? '')?.size ?? 0) > 1;
+    default:
+      return true;
+  }
+}
+
+/** From when on what was seen may have told: since the call came, or since an open attempt of it was first sent. */
+function since(model: Model, held: Held[], { duration_ms }: Row): number {
+  const opened = held.map(({ openedAt }) => openedAt);
+  return Math.min(model.elapsed - duration_ms, ...opened) - 1_000;
+}
+
+function leastLeft(was: { since: number; left: number }[], from: number): number {
+  let least = Infinity;
+  for (const [i, { left }] of was.entries()) if ((was[i + 1]?.since ?? Infinity) >= from) least = Math.min(least, left);
+  return least;
+}

@@ -1,0 +1,90 @@
+/** What must be so when a session's record changes its state. */
+import type { Policy } from '../../src/ports.ts';
+import type { Held, SessionFacts } from './facts.ts';
+import { intentOf } from './facts.ts';
+import type { Model, Values } from './model.ts';
+
+const AFTER: Record<string, readonly string[]> = {
+  '': ['pending', 'claimed'],
+  pending: ['approved', 'rejected', 'expired', 'failed'],
+  approved: ['executed', 'failed'],
+  claimed: ['executed', 'failed'],
+};
+const OPEN = new Set(['pending', 'approved', 'claimed']);
+const MAX_PENDING = 3;
+const MAX_OPENED = 10;
+
+export function checkRecord(model: Model, session: SessionFacts | null, values: Values): void {
+  const [key, round, state, attempt, , amount_cents, currency, approval_id, input, expires_at] = values;
+  if (session === null) return model.fail('record-without-session', String(key));
+  const name = `${String(key)} ${Number(round)}`;
+  const before = session.records.get(name);
+  const held: Held = {
+    ...{ key: String(key), round: Number(round), uid: session.uid, state: String(state), attempt: Number(attempt) },
+    ...{ amount_cents: Number(amount_cents), currency: String(currency), approval_id: approval_id === null ? null : String(approval_id) },
+    intent: intentOf(session.uid, JSON.parse(String(input))),
+    expires_at: expires_at === null ? null : Number(expires_at),
+    openedAt: before?.openedAt ?? model.elapsed,
+    wasExecuted: before?.wasExecuted ?? false,
+  };
+  session.records.set(name, held);
+  // Mails sent and read again are written to the same row without a change of state.
+  if (before?.state === held.state) return;
+  if (AFTER[before?.state ?? '']?.includes(held.state) !== true)
+    model.fail('impossible-change', `${held.intent}: ${before?.state ?? 'nothing'} to ${held.state}`);
+  checkLedger(model, before?.state ?? '', held);
+  if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending') checkLimits(model, session, held);
+}
+
+/** What may have been sent fails only by its void; what is called done was done. */
+function checkLedger(model: Model, before: string, held: Held): void {
+  const row = model.attempts.get(`${held.key} ${held.attempt}`);
+  if (held.state === 'executed' && row?.applied !== true) model.fail('executed-without-effect', held.intent);
+  if (held.state !== 'failed') return;
+  if (row?.applied === true) model.fail('failed-but-applied', held.intent);
+  if (before !== 'pending' && row === undefined) model.fail('failed-without-void', held.intent);
+}
+
+/** Some policy that may be in force must allow all of it at once. */
+function checkLimits(model: Model, session: SessionFacts, held: Held): void {
+  const policies = model.policiesOf(session.caller_id);
+  const reserved = reservedOf(model, session, held);
+  const allowed = policies.filter((policy) => allows(policy, held, reserved));
+  if (allowed.length === 0) return model.fail('beyond-the-policy', `${held.state} ${held.intent}, ${reserved} reserved`);
+  if (held.state === 'claimed') {
+    const unconfirmed = allowed.some(({ confirm_above_cents }) => held.amount_cents <= confirm_above_cents);
+    if (!unconfirmed) model.fail('claim-without-approval', held.intent);
+    return;
+  }
+  if (held.state === 'pending') return checkCounts(model, session, held);
+  const { approves, rejects } = model.approval(held.approval_id ?? '');
+  if (!allowed.some(({ approvers }) => approves.some(({ email }) => approvers.includes(email))))
+    model.fail('approved-by-nobody', `${held.intent}; ${rejects} rejections`);
+  if (held.expires_at !== null && model.wall > held.expires_at) model.fail('approved-after-expiry', held.intent);
+}
+
+const allows = (policy: Policy, { amount_cents }: Held, reserved: number): boolean =>
+  policy.allowed_tools.includes('refund_order') &&
+  amount_cents <= policy.max_refund_cents &&
+  (policy.max_session_refund_cents === null || reserved + amount_cents <= policy.max_session_refund_cents);
+
+/** By the ledger's word what was applied, by the session's what is open; without this one. */
+function reservedOf(model: Model, session: SessionFacts, held: Held): number {
+  let cents = 0;
+  const counted = new Set<string>([`${held.key} ${held.attempt}`]);
+  for (const row of model.attempts.values()) {
+    const name = `${row.call_key} ${row.attempt}`;
+    if (!row.applied || row.uid !== session.uid || row.currency !== held.currency || counted.has(name)) continue;
+    counted.add(name);
+    cents += row.amount_cents;
+  }
+  for (const other of session.records.values())
+    if (OPEN.has(other.state) && other.currency === held.currency && !counted.has(`${other.key} ${other.attempt}`)) cents += other.amount_cents;
+  return cents;
+}
+
+function checkCounts(model: Model, session: SessionFacts, { intent }: Held): void {
+  const asked = [...session.records.values()].filter(({ approval_id }) => approval_id !== null);
+  if (asked.filter(({ state }) => state === 'pending').length > MAX_PENDING) model.fail('too-many-pending', intent);
+  if (asked.length > MAX_OPENED) model.fail('too-many-approvals', intent);
+}

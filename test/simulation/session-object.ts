@@ -1,0 +1,295 @@
+/**
+ * A Durable Object of a simulated world around the product's `sessionCore`: one SQLite database, an output gate (nothing
+ * leaves before the writes before it are durable), one alarm, and deaths that take memory and undurable writes with them.
+ */
+import type { Config } from '../../src/env.ts';
+import type { SqlValue } from '../../src/ports.ts';
+import { sessionCore, type SessionCore } from '../../src/session/core.ts';
+import type { SessionPorts } from '../../src/session/ports.ts';
+import type { QueueMessage } from '../../src/session/rpc.ts';
+import { createTables } from '../../src/session/schema.ts';
+import { upstreamWith } from '../../src/session/upstream.ts';
+import { attemptsFrom } from '../../src/store/attempts.ts';
+import { ledgerSql } from '../../src/store/d1.ts';
+import { documentsFrom } from '../../src/store/documents.ts';
+import { ordersFrom } from '../../src/store/orders.ts';
+import { refundsFrom } from '../../src/store/refunds.ts';
+import { accountsFrom } from '../../src/store/transactions.ts';
+import { registry } from '../../src/tools/index.ts';
+import type { Ledger } from './ledger.ts';
+import { Random } from './random.ts';
+import type { Faults } from './scenario.ts';
+import { Database } from './sqlite.ts';
+import type { Timer, VirtualTime } from './virtual-time.ts';
+
+/** The platform tries an alarm that fails this often, with 2 s, 4 s, … between, and then drops it. */
+const ALARM_TRIES = 7;
+
+export type ObjectWitness = Record<'record' | 'log' | 'session', (object: SimulatedObject, ...values: SqlValue[]) => void> & {
+  arrives(method: string, args: unknown[]): void;
+  answered(object: SimulatedObject, method: string, args: unknown[], answer: unknown): void;
+  lost(object: SimulatedObject): void;
+};
+
+export type Surroundings = {
+  time: VirtualTime;
+  faults: Faults;
+  ledger: Ledger;
+  config: Config;
+  witness: ObjectWitness;
+  send(messages: QueueMessage[], random: Random): Promise<void>;
+  log(entry: Record<string, unknown>): void;
+  note(what: string): void;
+};
+
+const RECORD = 'NEW.key, NEW.round, NEW.state, NEW.attempt, NEW.ledger, NEW.amount_cents, NEW.currency, NEW.approval_id, NEW.input, NEW.expires_at';
+const WITNESSES = [
+  `CREATE TEMP TRIGGER see_record_new AFTER INSERT ON main.record BEGIN SELECT seen_record(${RECORD}); END`,
+  `CREATE TEMP TRIGGER see_record AFTER UPDATE OF state ON main.record BEGIN SELECT seen_record(${RECORD}); END`,
+  'CREATE TEMP TRIGGER see_log AFTER INSERT ON main.log BEGIN SELECT seen_log(NEW.seq, NEW.row); END',
+  'CREATE TEMP TRIGGER see_session AFTER INSERT ON main.session BEGIN SELECT seen_session(NEW.uid, NEW.caller_id, NEW.session_id); END',
+];
+
+/** Databases of objects of worlds that ended, and who writes in each now. */
+const pool: { database: Database; owner: { object: SimulatedObject | null } }[] = [];
+function borrow(object: SimulatedObject) {
+  const free = pool.pop() ?? build();
+  free.owner.object = object;
+  return free;
+}
+
+function build() {
+  const owner: { object: SimulatedObject | null } = { object: null };
+  const database = new Database((exec) => createTables({ all: (sql) => (exec(sql), []), transaction: (run) => run() }));
+  for (const name of ['record', 'log', 'session'] as const)
+    database.onWrite(`seen_${name}`, (...values) => owner.object?.sees(name, values));
+  for (const trigger of WITNESSES) database.all(trigger);
+  return { database, owner };
+}
+
+/** Memory and coroutines of one life. Whatever belongs to a life that is over reaches nothing any more. */
+class Life {
+  isOver = false;
+  readonly inFlight = new Set<(error: Error) => void>();
+}
+
+class Reset extends Error {
+  override name = 'Error';
+}
+
+export class SimulatedObject {
+  readonly name: string;
+  readonly #world: Surroundings;
+  readonly #borrowed = borrow(this);
+  readonly random: Random;
+  #life = new Life();
+  #core: SessionCore | null = null;
+  #flush: Timer | null = null;
+  #waiting: (() => void)[] = [];
+  #alarmAt: number | null = null;
+  #durableAlarm: number | null = null;
+  #alarmTimer: Timer | null = null;
+  #alarmRuns = false;
+
+  constructor(name: string, label: string, world: Surroundings, seed: number) {
+    [this.name, this.#world] = [name, world];
+    this.random = new Random(`object ${seed} ${label}`);
+    this.database.mark('world');
+    world.time.onJump(() => this.#schedule());
+  }
+
+  get database(): Database {
+    return this.#borrowed.database;
+  }
+
+  end(): void {
+    if (this.#flush !== null) this.database.keep('undurable');
+    this.database.undo('world');
+    this.#borrowed.owner.object = null;
+    pool.push(this.#borrowed);
+  }
+
+  sees = (what: 'record' | 'log' | 'session', values: SqlValue[]): void => this.#world.witness[what](this, ...values);
+
+  /** Runs a method as a message from outside does; rejects if the object dies meanwhile. */
+  invoke(method: keyof SessionCore, args: unknown[]): Promise<unknown> {
+    const life = this.#life;
+    const core = (this.#core ??= sessionCore(this.#ports(life)));
+    this.#world.witness.arrives(method, args);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    life.inFlight.add(reject);
+    const run = async (): Promise<void> => {
+      try {
+        const answer: unknown = await (core[method] as (...given: unknown[]) => Promise<unknown>)(...args);
+        await this.#leave(life);
+        if (life.isOver) return;
+        this.#world.witness.answered(this, method, args, answer);
+        resolve(answer);
+      } catch (error) {
+        if (!life.isOver) reject(error instanceof Error ? error : new Error(String(error)));
+      } finally {
+        life.inFlight.delete(reject);
+      }
+    };
+    void run();
+    return promise;
+  }
+
+  /** The object dies: memory, coroutines and whatever was not durable yet are gone. */
+  crash(): void {
+    if (this.#core === null) return;
+    this.#world.note(`${this.label} dies`);
+    const life = this.#renew();
+    if (this.#flush !== null) {
+      this.#world.time.cancel(this.#flush);
+      this.database.undo('undurable');
+      this.#world.witness.lost(this);
+    }
+    [this.#flush, this.#waiting, this.#alarmAt] = [null, [], this.#durableAlarm];
+    for (const reject of life.inFlight) reject(new Reset('Durable Object reset because its code was updated.'));
+  }
+
+  /** Memory is lost at rest; what is running keeps an object where it is. */
+  evict(): void {
+    if (this.#core === null || this.#life.inFlight.size > 0 || this.#flush !== null || this.#alarmRuns) return;
+    this.#world.note(`${this.label} is evicted`);
+    this.#renew();
+  }
+
+  get label(): string {
+    return `object ${this.name.slice(0, 6)}`;
+  }
+
+  #renew(): Life {
+    const life = this.#life;
+    life.isOver = true;
+    this.#life = new Life();
+    this.#core = null;
+    return life;
+  }
+
+  #ports(life: Life): SessionPorts {
+    const { time, config } = this.#world;
+    const ledger = ledgerSql(
+      this.#world.ledger.binding({
+        random: this.random,
+        leave: () => this.#leave(life),
+        isGone: () => life.isOver,
+        crash: () => this.crash(),
+      }),
+    );
+    const now = time.wall;
+    return {
+      sql: {
+        all: (sql, ...params) => {
+          if (life.isOver) throw new Reset('this life is over');
+          if (isWrite(sql)) this.#dirty();
+          return this.database.all(sql, params);
+        },
+        transaction: (run) => {
+          if (life.isOver) throw new Reset('this life is over');
+          this.#dirty();
+          return this.database.within('step', run);
+        },
+      },
+      ledger,
+      alarm: { set: (at) => this.#arm(life, at), clear: () => this.#arm(life, null) },
+      queue: {
+        send: async (messages) => {
+          await this.#leave(life);
+          await this.#world.send(messages, this.random);
+          if (life.isOver) await new Promise(() => undefined);
+        },
+      },
+      upstream: upstreamWith(now),
+      tools: registry,
+      reads: { orders: ordersFrom(ledger), documents: documentsFrom(ledger), accounts: accountsFrom(ledger) },
+      writes: { refunds: refundsFrom(ledger, now) },
+      attempts: attemptsFrom(ledger, now),
+      config,
+      now,
+      random: (bytes) => this.random.hex(bytes),
+      sleep: (ms, stop) => new Promise((resolve) => {
+        const timer = time.after(ms, resolve);
+        stop.addEventListener('abort', () => (time.cancel(timer), resolve()));
+      }),
+      log: this.#world.log,
+    };
+  }
+
+  #arm(life: Life, at: number | null): void {
+    if (life.isOver) return;
+    this.#dirty();
+    this.#alarmAt = at;
+  }
+
+  /** From here to its flush what is written is undurable, and nothing leaves. */
+  #dirty(): void {
+    if (this.#flush !== null) return;
+    this.database.mark('undurable');
+    this.#flush = this.#world.time.after(this.random.skewed(0.1, 15), () => this.#flushed());
+  }
+
+  #flushed(): void {
+    if (this.random.chance(this.#world.faults.crashAtWrite)) return this.crash();
+    this.#flush = null;
+    this.database.keep('undurable');
+    this.#durableAlarm = this.#alarmAt;
+    this.#schedule();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const leave of waiting) leave();
+  }
+
+  async #leave(life: Life): Promise<void> {
+    if (life.isOver) return new Promise(() => undefined);
+    if (this.#flush === null) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push(resolve);
+    await promise;
+  }
+
+  #schedule(): void {
+    const { time, faults } = this.#world;
+    time.cancel(this.#alarmTimer);
+    this.#alarmTimer = null;
+    if (this.#durableAlarm === null || this.#alarmRuns) return;
+    const late = this.random.chance(faults.alarmLate) ? this.random.skewed(100, 300_000) : this.random.skewed(1, 50);
+    this.#alarmTimer = time.after(this.#durableAlarm - time.wall() + late, () => void this.#fire(1));
+  }
+
+  async #fire(tried: number): Promise<void> {
+    const { time, faults, note } = this.#world;
+    // A flush under way may move the alarm; it then schedules anew.
+    if (this.#flush !== null) return void (this.#alarmTimer = time.after(20, () => void this.#fire(tried)));
+    if (tried === 1) [this.#alarmAt, this.#durableAlarm] = [null, null];
+    if (this.random.chance(faults.alarmDropped)) return note(`${this.label}: its alarm is dropped`);
+    note(`${this.label}: alarm`);
+    const runs = this.random.chance(faults.alarmDoubled) ? 2 : 1;
+    this.#alarmRuns = true;
+    let failed = false;
+    for (let run = 0; run < runs && !failed; run += 1) failed = !(await this.#alarmEnds());
+    this.#alarmRuns = false;
+    if (failed && tried < ALARM_TRIES && this.#durableAlarm === null)
+      this.#alarmTimer = time.after(2_000 * 2 ** (tried - 1), () => void this.#fire(tried + 1));
+    else this.#schedule();
+  }
+
+  async #alarmEnds(): Promise<boolean> {
+    try {
+      await this.invoke('alarm', []);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+const writes = new Map<string, boolean>();
+function isWrite(sql: string): boolean {
+  const known = writes.get(sql);
+  if (known !== undefined) return known;
+  const is = !/^\s*SELECT\b/.test(sql);
+  writes.set(sql, is);
+  return is;
+}

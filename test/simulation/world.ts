@@ -1,0 +1,119 @@
+/** A whole simulated deployment: the product's Worker with its bindings, and the parts of the platform behind them. */
+import { readConfig, type Config } from '../../src/env.ts';
+import worker from '../../src/index.ts';
+import type { SessionRpc } from '../../src/session/rpc.ts';
+import { Ledger } from './ledger.ts';
+import { MailService, MessageQueue, type Letter } from './mail.ts';
+import type { Model } from './model.ts';
+import { stubFor } from './network.ts';
+import { enter } from './platform.ts';
+import { Random } from './random.ts';
+import type { Scenario } from './scenario.ts';
+import { SimulatedObject } from './session-object.ts';
+import { Trace } from './trace.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+export const PUBLIC_URL = 'https://toolgate.test';
+export const VARIABLES = {
+  PUBLIC_URL,
+  ADMIN_TOKEN: 'a'.repeat(64),
+  TOOLGATE_SECRET: 'b'.repeat(64),
+  MAIL_FROM: 'gate@toolgate.test',
+};
+
+const reading = readConfig(VARIABLES);
+if (!reading.ok) throw new Error('the simulated deployment is not configured');
+const config: Config = reading.config;
+
+const CRON_MS = 5 * 60_000;
+
+export class World {
+  readonly scenario: Scenario;
+  readonly time = new VirtualTime();
+  readonly trace: Trace;
+  readonly faults: Scenario['faults'];
+  readonly ledger: Ledger;
+  readonly env: Env;
+  readonly config = config;
+  readonly #objects = new Map<string, SimulatedObject>();
+  readonly #model: Model;
+  #cron = true;
+
+  constructor(scenario: Scenario, model: Model, arrived: (letter: Letter) => void, trace: Trace) {
+    [this.scenario, this.#model, this.trace] = [scenario, model, trace];
+    this.faults = { ...scenario.faults };
+    const stream = (name: string): Random => new Random(`${name} ${scenario.seed}`);
+    enter({ time: this.time, random: stream('platform') });
+    model.begin(this);
+    this.ledger = new Ledger(this.time, this.faults, model.ledger, this.note);
+    const post = { time: this.time, faults: this.faults, random: stream('queue'), note: this.note };
+    const queue = new MessageQueue({ ...post, consume: async (batch) => worker.queue(batch, this.env) });
+    const mail = new MailService({ ...post, random: stream('mail') }, arrived);
+    const network = { time: this.time, faults: this.faults, random: stream('network'), note: this.note };
+    this.#queue = queue;
+    this.env = {
+      ...VARIABLES,
+      DB: this.ledger.binding({ random: stream('worker'), leave: async () => undefined, isGone: () => false, crash: () => undefined }),
+      SESSION: { getByName: (name: string): SessionRpc => stubFor(this.object(name), network) },
+      QUEUE: { sendBatch: (messages: { body: never }[]) => queue.send(messages.map(({ body }) => body), network.random) },
+      EMAIL: mail,
+      FAILED_CREDENTIALS: { limit: async () => ({ success: true }) },
+    } as unknown as Env;
+    this.#tick();
+  }
+  readonly #queue: MessageQueue;
+
+  note = (what: string): void => this.trace.note(this.time.elapsed, what);
+
+  get objects(): SimulatedObject[] {
+    return [...this.#objects.values()];
+  }
+
+  object(name: string): SimulatedObject {
+    const known = this.#objects.get(name);
+    if (known !== undefined) return known;
+    const { time, faults, ledger, note } = this;
+    const made = new SimulatedObject(
+      name,
+      String(this.#objects.size),
+      { time, faults, ledger, config, witness: this.#model.objects, note, log: () => undefined, send: (messages, random) => this.#queue.send(messages, random) },
+      this.scenario.seed,
+    );
+    this.#objects.set(name, made);
+    return made;
+  }
+
+  async fetch(path: string, init: RequestInit): Promise<Response> {
+    return worker.fetch(new Request(`${PUBLIC_URL}${path}`, init) as never, this.env, {} as never);
+  }
+
+  /** From here on nothing fails any more. The cron only goes on where alarms were dropped: without that nobody may need it. */
+  calm(): void {
+    if (this.faults.alarmDropped === 0) this.#cron = false;
+    for (const kind of Object.keys(this.faults)) this.faults[kind as keyof Scenario['faults']] = 0;
+  }
+
+  stopCron(): void {
+    this.#cron = false;
+  }
+
+  end(): void {
+    for (const object of this.objects) object.end();
+    this.ledger.end();
+  }
+
+  #tick(): void {
+    if (this.#cron) this.time.after(CRON_MS, () => void this.#wakeAll());
+  }
+
+  async #wakeAll(): Promise<void> {
+    if (!this.#cron) return;
+    this.note('cron');
+    try {
+      await worker.scheduled({} as never, this.env);
+    } catch (error) {
+      this.note(`cron fails: ${String(error)}`);
+    }
+    this.#tick();
+  }
+}
