@@ -206,6 +206,17 @@ describe('openSessionsOf', () => {
   });
 });
 
+describe('withdrawSession', () => {
+  it('takes back the session that was refused, and no other', async () => {
+    const id = await liveCaller();
+    const [refused, other] = [session(id), session(id)];
+    await openSession(sql, refused);
+    await openSession(sql, other);
+    await withdrawSession(sql, refused.uid);
+    expect((await openSessionsOf(sql, id, 50_000, null, 10)).map(({ uid }) => uid)).toEqual([other.uid]);
+  });
+});
+
 describe('sessionsToWake', () => {
   it('names those with open records first', async () => {
     const id = await liveCaller();
