@@ -16,6 +16,7 @@ import {
   openSessionsOf,
   sessionPage,
   sessionsToWake,
+  withdrawSession,
 } from '../../../src/store/sessions.ts';
 import { fresh, liveCaller, policy } from '../../support/ledger.ts';
 
