@@ -19,23 +19,31 @@ import { sendEffect } from './stages/8-execute.ts';
 export const RESUME_LIMIT_MS = 60 * 60 * 1000;
 
 /** How an approval ended. `lost`: something else came first; `stale`: the page showed what is no longer so. */
-export type Approved = 'approved' | 'failed' | 'unreadable' | 'stale' | 'lost';
+export type Approved = 'approved' | 'failed' | 'unreadable' | 'stale' | 'barred' | 'lost';
 
-/** Stages 1, 3 and 5 to 8 on the stored arguments, then the effect. `isStale` compares what the ledger says now with the page. */
+/** Who approves, asked again once the ledger was read: both may have changed meanwhile. */
+export type Decider = {
+  /** Whether the page showed something else than what the ledger says now. */
+  isStale(seen: CheckedCall['seen']): boolean;
+  mayDecide(): boolean;
+};
+
+/** Stages 1, 3 and 5 to 8 on the stored arguments, then the effect. */
 export async function approve(
   record: EffectRecord,
   decision: Decision,
-  isStale: (seen: CheckedCall['seen']) => boolean,
+  decider: Decider,
   gate: Gate,
 ): Promise<Approved> {
   const checked = await checkStored(record, decision, gate);
-  if (!checked.ok && !isJudgement(checked.refusal)) return 'unreadable';
-  const seen = checked.ok ? checked.call.seen : checked.seen;
-  if (seen !== undefined && isStale(seen)) return 'stale';
 
   // From here to the claim nothing is awaited: of a decision, an expiry and a withdrawal one wins.
   const now = gate.records.reread(record);
   if (now.state !== 'pending' || expire(now, 'session', gate)) return 'lost';
+  if (!decider.mayDecide()) return 'barred';
+  if (!checked.ok && !isJudgement(checked.refusal)) return 'unreadable';
+  const seen = checked.ok ? checked.call.seen : checked.seen;
+  if (seen !== undefined && decider.isStale(seen)) return 'stale';
   const confirmed = confirmStored(checked, gate);
   if (!confirmed.ok) {
     const { refusal } = confirmed;

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { phraseMatches, phraseOf } from '../money.ts';
 import { toOutcome } from '../outcome.ts';
+import type { Decider } from '../pipeline/approved.ts';
 import { approve, expire, reject } from '../pipeline/approved.ts';
 import type { Decision } from '../pipeline/gate.ts';
 import { verdictOf } from '../pipeline/record-verdict.ts';
@@ -64,11 +65,13 @@ export class Approvals {
       reject(record, decision, this.#gate);
       return { decided: 'rejected', ...(await seen()) };
     }
-    const approved = await this.#approve(record, decision, request.refunded_cents);
+    const approved = await this.#approve(record, decision, request);
     switch (approved) {
       case 'approved':
       case 'failed':
         return { decided: approved, ...(await seen()) };
+      case 'barred':
+        return { refused: 'bad_link' };
       case 'lost':
         return { refused: 'already_decided', ...(await seen()) };
       case 'stale':
@@ -77,14 +80,17 @@ export class Approvals {
     }
   }
 
-  async #approve(record: EffectRecord, decision: Decision, shownRefunded: number | null) {
+  async #approve(record: EffectRecord, decision: Decision, request: DecisionRequest) {
     const release = this.#gate.occupy(record.key);
     try {
-      const isStale = (seen: EffectRecord['seen']): boolean => {
-        const refunded = refundedIn(seen);
-        return refunded !== null && refunded !== shownRefunded;
+      const decider: Decider = {
+        isStale: (seen) => {
+          const refunded = refundedIn(seen);
+          return refunded !== null && refunded !== request.refunded_cents;
+        },
+        mayDecide: () => this.#linked(request) !== null,
       };
-      return await approve(record, decision, isStale, this.#gate);
+      return await approve(record, decision, decider, this.#gate);
     } finally {
       release();
     }
