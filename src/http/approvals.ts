@@ -1,6 +1,5 @@
 /** The agent's view of an approval: it may look and wait, never decide (SPEC 5). The approver's page is another file. */
 import { Hono } from 'hono';
-import { toOutcome, type Outcome } from '../outcome.ts';
 import type { ApprovalAnswer } from '../session/rpc.ts';
 import { sessionStub, type HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
@@ -26,7 +25,7 @@ export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
     Number(wait),
   );
   if (!('refused' in answer)) {
-    return wantsModelText(c) ? answerModelText(c, presentOutcome(answer)) : c.json(shownApproval(answer));
+    return wantsModelText(c) ? answerModelText(c, observed(answer.outcome)) : c.json(shownApproval(answer));
   }
   switch (answer.refused) {
     case 'unauthorized':
@@ -38,25 +37,16 @@ export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
   }
 });
 
-function shownApproval({ expires_at, decided_at, note, outcome, call_id: _c, step: _s, ...rest }: Approval) {
+/** `outcome` is there once there is a result to hand to the model: until then it would only say to wait. */
+function shownApproval({ expires_at, decided_at, note, outcome, ...rest }: Approval) {
+  const isOpen = rest.status === 'pending' || rest.status === 'approved';
   return {
     ...rest,
     expires_at: isoTime(expires_at),
     ...(decided_at === null ? {} : { decided_at: isoTime(decided_at) }),
     ...(note === null ? {} : { note }),
-    ...(outcome === null ? {} : { outcome: observed(outcome) }),
+    ...(isOpen ? {} : { outcome: observed(outcome) }),
   };
-}
-
-/** What the call that asked for it would be told now: its result, or that it still waits (or expired). */
-function presentOutcome({ outcome, call_id, tool, step, ...approval }: Approval): Outcome {
-  if (outcome !== null) return observed(outcome);
-  const { id, status, arguments: args, expires_at } = approval;
-  const notice = { id, status, expires_at: isoTime(expires_at), arguments: args };
-  return toOutcome(
-    { call_id, tool, step },
-    { ok: false, refusal: { code: 'CONFIRMATION_REQUIRED', approval: notice } },
-  );
 }
 
 const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();

@@ -116,10 +116,9 @@ export class Approvals {
     if (approval === null) return { refused: 'not_found' };
     const asked = approversOf(this.#ports.sql, record);
     const { call_id, tool, step } = record;
+    const head = { call_id, tool, step, deprecated: this.#ports.tools.get(tool)?.deprecatedBy };
     return {
       id: approval.id,
-      call_id,
-      step,
       status: state === 'claimed' ? 'approved' : state,
       tool,
       arguments: record.input,
@@ -131,7 +130,7 @@ export class Approvals {
         sent: asked.filter(({ sent_at }) => sent_at !== null).length,
         undeliverable: asked.filter(({ undeliverable }) => undeliverable).length,
       },
-      outcome: toOutcome({ call_id, tool, step }, verdictOf(record)),
+      outcome: toOutcome(head, verdictOf(record)),
     };
   }
 

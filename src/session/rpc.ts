@@ -56,13 +56,10 @@ export type CallAnswer =
 
 export type Delivery = { asked: number; sent: number; undeliverable: number };
 
-/** `GET /v1/approvals/{id}` as the object answers it; `verdict` once there is one. */
+/** `GET /v1/approvals/{id}` as the object answers it; times in ms since the epoch. */
 export type ApprovalAnswer =
   | {
       id: string;
-      /** Of the call that asked for it: the model's text of an approval without an outcome yet names both. */
-      call_id: string;
-      step: number;
       status: ApprovalStatus;
       tool: string;
       arguments: JsonObject;
@@ -70,7 +67,8 @@ export type ApprovalAnswer =
       decided_at: number | null;
       note: string | null;
       delivery: Delivery;
-      outcome: Outcome | null;
+      /** What the call that asked for it would be told now. */
+      outcome: Outcome;
     }
   | { refused: 'unauthorized' | 'not_found' | 'too_many_polls' };
 
