@@ -24,7 +24,8 @@ CREATE TABLE sessions (
   opened_at    INTEGER NOT NULL,
   expires_at   INTEGER NOT NULL,             -- of the last token issued
   ended_at     INTEGER,
-  open_records INTEGER NOT NULL DEFAULT 0    -- pending, approved or claimed, as last told by the session object
+  open_records INTEGER NOT NULL DEFAULT 0,   -- pending, approved or claimed, as last told by the session object
+  version      INTEGER NOT NULL DEFAULT -1   -- of what was last told; the higher one wins, a late report changes nothing
 ) WITHOUT ROWID;
 -- A change of a caller is told to its open sessions; without the index each change would read every session.
 CREATE INDEX sessions_by_caller ON sessions (caller_id, expires_at);

@@ -35,7 +35,7 @@ async function sendBatch(ports: SessionPorts): Promise<void> {
   const report = {
     uid: session.uid,
     approvals: approvals.map(({ row }) => row),
-    session: telling === session.told ? null : stateOf(sql, session),
+    session: telling === session.told ? null : { version: versionOf(sql), ...stateOf(sql, session) },
   };
   const stored = await deliverRows(rows, (given) => deliver(ledger, { ...report, rows: given }), ports);
   const last = rows.at(-1);
@@ -89,6 +89,12 @@ const stateOf = (sql: SessionSql, { ended_at, expires_at }: SessionRow) => ({
   ended_at,
   expires_at,
 });
+/** Rises with every change of what is told: each comes with a change of a record or with a row. */
+const versionOf = (sql: SessionSql): number =>
+  Number(
+    sql.all('SELECT (SELECT coalesce(sum(changed), 0) FROM record) + (SELECT coalesce(max(seq), 0) FROM log) AS version')[0]?.['version'] ?? 0,
+  );
+
 const toTell = (sql: SessionSql, session: SessionRow): string => JSON.stringify(stateOf(sql, session));
 
 type Unreported = { key: string; round: number; row: ApprovalRow };

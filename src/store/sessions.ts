@@ -60,8 +60,11 @@ export async function extendSession(sql: LedgerSql, uid: string, expiresAt: numb
   return toCallerChange(results.at(-1)?.[0]);
 }
 
-/** A record opened with a session's last token shows here only after its row has travelled, within seconds. */
-const TRAVEL_MS = 60_000;
+/**
+ * What a session did with its last token shows here only once its alarm has told, and an alarm may be dropped. Until an hour
+ * after, a session counts as open: the cron then comes by a dozen times.
+ */
+const WATCHED_MS = 60 * 60_000;
 
 const OPEN = '((ended_at IS NULL AND expires_at > ?1) OR open_records > 0)';
 
@@ -80,7 +83,7 @@ export async function openSessionsOf(
   after: string | null,
   limit: number,
 ): Promise<SessionPlace[]> {
-  const rows = await sql.all(OPEN_OF_CALLER, now - TRAVEL_MS, callerId, after, limit);
+  const rows = await sql.all(OPEN_OF_CALLER, now - WATCHED_MS, callerId, after, limit);
   return rows.map((row) => placeRow.parse(row));
 }
 
@@ -90,7 +93,7 @@ const TO_WAKE = `
 
 /** Sessions whose alarm may have been dropped while work was due: those with open records first, then the valid ones. */
 export async function sessionsToWake(sql: LedgerSql, now: number, limit: number): Promise<SessionPlace[]> {
-  const rows = await sql.all(TO_WAKE, now - TRAVEL_MS, limit);
+  const rows = await sql.all(TO_WAKE, now - WATCHED_MS, limit);
   return rows.map((row) => placeRow.parse(row));
 }
 
