@@ -26,12 +26,12 @@ function checkSession({ ledger }: World, model: Model, session: SessionFacts): v
   for (const held of records.values()) {
     if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending')
       model.fail('stuck', `${held.intent} is ${held.state} since ${(held.openedAt / 1000).toFixed(1)} s`);
-    const row = model.attempts.get(`${held.key} ${held.attempt}`);
-    if (row?.applied === true && held.state !== 'executed') model.fail('effect-without-record', held.intent);
   }
   for (const row of model.attempts.values()) {
     if (!row.applied || row.uid !== uid) continue;
     const rows = log.filter(({ key, attempt }) => key === row.call_key && attempt === row.attempt);
+    const isHeld = [...records.values()].some((held) => held.key === row.call_key && held.attempt === row.attempt && held.state === 'executed');
+    if (!isHeld) model.fail('effect-without-record', row.intent);
     if (rows.length !== 1) model.fail('effect-without-row', `${row.intent}: ${rows.length} rows`);
   }
   const stored = ledger.database.all('SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq', [uid]);

@@ -26,11 +26,12 @@ export type Held = {
   currency: string;
   approval_id: string | null;
   intent: string;
+  /** Ms since the epoch on the clock everybody sees. */
   expires_at: number | null;
   /** Virtual time at which it was opened. */
   openedAt: number;
-  /** Ms since the epoch on the clock everybody sees. */
-  wasExecuted: boolean;
+  /** It was claimed or approved once, so its attempt may be on its way. */
+  wasSent: boolean;
 };
 
 export type Logged = {

@@ -11,6 +11,8 @@ import type { VirtualTime } from './virtual-time.ts';
 
 const MIGRATIONS = new URL('../../migrations/', import.meta.url);
 const LOST = 'D1_ERROR: Network connection lost.';
+/** D1's own limit ends what nobody answers. */
+const SLOW = 'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.';
 const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.';
 
 /** Tells the model of what was written, whichever statement wrote it. */
@@ -91,7 +93,8 @@ export class Ledger {
       this.#note(`ledger: ${name}${lost || late ? ', answer lost' : ''}${silent ? ', no answer' : ''}`);
       const landed = this.#land(statements);
       if (doubled) this.#time.after(random.skewed(1, 400_000), () => (this.#note(`ledger: ${name} once more`), this.#land(statements)));
-      if (late || silent) return;
+      if (silent) return fail(SLOW, random.skewed(20_000, 90_000));
+      if (late) return;
       if (lost) return fail(LOST, random.skewed(1, 500));
       this.#time.after(random.skewed(1, 60), () => {
         if (crashLater && !sender.isGone()) sender.crash();

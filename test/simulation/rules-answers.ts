@@ -65,9 +65,10 @@ export function checkPoll(model: Model, args: unknown[], answer: unknown): void 
     if (told.refused === 'not_found' && known) model.fail('approval-vanished', id);
     return;
   }
-  const applied = [...(model.sessions.get(uid)?.records.values() ?? [])].some(
-    ({ approval_id, key, attempt }) => approval_id === id && model.attempts.get(`${key} ${attempt}`)?.applied === true,
-  );
+  const held = [...(model.sessions.get(uid)?.records.values() ?? [])].find(({ approval_id }) => approval_id === id);
+  if (held === undefined) return model.fail('approval-unknown', id);
+  const applied = model.attempts.get(`${held.key} ${held.attempt}`)?.applied === true;
   if (told.status === 'executed' && !applied) model.fail('told-done-but-not', id);
-  if (['failed', 'rejected', 'expired'].includes(told.status) && applied) model.fail('called-failed-but-applied', id);
+  // An approval that came to nothing left its attempt to the next one; only what was sent under it counts here.
+  if (told.status === 'failed' && held.state === 'failed' && applied && held.wasSent) model.fail('called-failed-but-applied', id);
 }

@@ -8,7 +8,9 @@ export function checkEffect(model: Model, row: Attempt): void {
   if (session === undefined || caller === undefined) return model.fail('effect-without-session', row.intent);
   if (caller.revokedSince !== null) model.fail('effect-after-revocation', row.intent);
 
-  const held = [...session.records.values()].find(({ key, attempt }) => key === row.call_key && attempt === row.attempt);
+  // An attempt that was never sent serves again: of several rounds with its number only the open one may send it.
+  const rounds = [...session.records.values()].filter(({ key, attempt }) => key === row.call_key && attempt === row.attempt);
+  const held = rounds.find(({ state }) => state === 'claimed' || state === 'approved') ?? rounds.at(-1);
   if (held === undefined) return model.fail('effect-without-claim', row.intent);
   if (held.state !== 'claimed' && held.state !== 'approved') model.fail('effect-without-claim', `${row.intent} is ${held.state}`);
   if (held.intent !== row.intent) model.fail('effect-of-other-arguments', `${row.intent}, claimed ${held.intent}`);
@@ -17,7 +19,7 @@ export function checkEffect(model: Model, row: Attempt): void {
   const same = model.appliedOf(row.intent);
   if (same.length <= 1) return;
   const mayAsk = caller.versions.some(({ policy }) => policy.identical_effects === 'ask');
-  const approvals = same.map(({ call_key, attempt }) => [...session.records.values()].find((other) => other.key === call_key && other.attempt === attempt)?.approval_id ?? null);
+  const approvals = same.map(({ call_key, attempt }) => [...session.records.values()].findLast((other) => other.key === call_key && other.attempt === attempt)?.approval_id ?? null);
   const later = approvals.slice(1);
   if (!mayAsk || later.includes(null) || new Set(approvals).size < approvals.length) model.fail('two-effects-of-one-intent', row.intent);
 }

@@ -38,9 +38,8 @@ export function readLogged(model: Model, object: SimulatedObject, seq: number, t
 }
 
 function checkNotDone(model: Model, session: SessionFacts, { approval_id, key, code }: Row): void {
-  const records = [...session.records.values()].filter((held) => held.key === key && held.approval_id === approval_id);
-  const done = records.some(({ key, attempt }) => model.attempts.get(`${key} ${attempt}`)?.applied === true);
-  if (done) model.fail('called-failed-but-applied', code);
+  const held = [...session.records.values()].findLast((record) => record.key === key && record.approval_id === approval_id);
+  if (held !== undefined && model.attempts.get(`${held.key} ${held.attempt}`)?.applied === true) model.fail('called-failed-but-applied', code);
 }
 
 function checkCall(model: Model, session: SessionFacts, row: Row): void {

@@ -25,7 +25,7 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
     intent: intentOf(session.uid, JSON.parse(String(input))),
     expires_at: expires_at === null ? null : Number(expires_at),
     openedAt: before?.openedAt ?? model.elapsed,
-    wasExecuted: before?.wasExecuted ?? false,
+    wasSent: before?.wasSent === true || state === 'approved' || state === 'claimed',
   };
   session.records.set(name, held);
   // Mails sent and read again are written to the same row without a change of state.
@@ -41,7 +41,7 @@ function checkLedger(model: Model, before: string, held: Held): void {
   const row = model.attempts.get(`${held.key} ${held.attempt}`);
   if (held.state === 'executed' && row?.applied !== true) model.fail('executed-without-effect', held.intent);
   if (held.state !== 'failed') return;
-  if (row?.applied === true) model.fail('failed-but-applied', held.intent);
+  if (row?.applied === true && held.wasSent) model.fail('failed-but-applied', held.intent);
   if (before !== 'pending' && row === undefined) model.fail('failed-without-void', held.intent);
 }
 
