@@ -70,7 +70,7 @@ export type Outcome = {
 };
 
 /** What all outcomes of one call share. */
-export type OutcomeHead = { call_id: string; tool: string; step: number | null; deprecated?: string };
+export type OutcomeHead = { call_id: string; tool: string; step: number | null; deprecated?: string | undefined };
 
 /** RFC 3339, UTC, from milliseconds since the epoch. */
 export const timestamp = (at: number): string => new Date(at).toISOString();

@@ -200,9 +200,3 @@ export type EffectRecord = {
   refusal: Refusal | null;
   approval: Approval | null;
 };
-
-/** An intent about to be parked or claimed. */
-export type Intent = Pick<
-  EffectRecord,
-  'key' | 'attempt' | 'tool' | 'contract' | 'input' | 'call_id' | 'step' | 'fingerprint' | 'money' | 'subject' | 'seen'
->;

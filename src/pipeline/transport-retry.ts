@@ -45,6 +45,8 @@ const replayed = (settled: Settled): Settled => ({ ...settled, verdict: { ...set
 async function answerAtLast(raw: RawCall, record: EffectRecord, gate: Gate): Promise<Settled> {
   const { key, contract, step, call_id, fingerprint, attempt } = record;
   const origin = originOf({ ...raw, step });
+  // Its first count died with the object.
+  gate.countCall(key, 'keyed');
   while (gate.isRunning(key)) await gate.whenFree(key);
   const now = gate.records.reread(record);
   const definition = gate.tools.get(record.tool);

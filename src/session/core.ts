@@ -82,8 +82,7 @@ function answerOf(
   ports: SessionPorts,
 ): CallAnswer {
   const { max_steps } = gate.scope();
-  const deprecated = ports.tools.get(tool)?.deprecatedBy;
-  const head = { call_id, tool, step, ...(deprecated === undefined ? {} : { deprecated }) };
+  const head = { call_id, tool, step, deprecated: ports.tools.get(tool)?.deprecatedBy };
   return {
     outcome: toOutcome(head, verdict),
     max_steps,
