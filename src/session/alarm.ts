@@ -103,6 +103,7 @@ export class AlarmWork {
     const session = theSession(sql);
     if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0 || hasOutbox(sql)) return;
     forgetTables(sql, headOf(sql, session));
+    this.#gate.forget();
   }
 }
 

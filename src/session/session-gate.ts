@@ -61,6 +61,12 @@ export class SessionGate implements Gate {
   /** The highest step taken; after a death it goes on from the highest durable one. */
   stepsTaken = (): number => (this.#step ??= highestStep(this.#ports.sql));
 
+  /** The session is forgotten: the next of its name begins without the steps and retries that are remembered here. */
+  forget(): void {
+    this.#step = null;
+    this.#retries.clear();
+  }
+
   takeStep(): number {
     this.#step = this.stepsTaken() + 1;
     return this.#step;
