@@ -98,6 +98,8 @@ export class Opening {
     const expires_at = expiry(now(), request.ttl_seconds);
     const entered = await extendSession(ledger, before.uid, expires_at);
     if (entered === null) return { refused: 'revoked' };
+    // Forgotten while D1 answered: there is nothing left to rejoin.
+    if (readSession(sql) === null) return this.#openNew(request);
     takeChange(sql, entered);
     const session = theSession(sql);
     const refusal = refusedRejoin(request, session, this.#ports);

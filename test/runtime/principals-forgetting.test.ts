@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { linkOf, parkedRefund, reject } from '../support/approver.ts';
-import { auditIn, rowsIn, runAlarm, tablesIn } from '../support/inside.ts';
+import { auditIn, beforeNextBatch, rowsIn, runAlarm, tablesIn } from '../support/inside.ts';
 import { newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
 afterEach(() => {
@@ -108,5 +108,14 @@ describe('a session', () => {
       { uid: agent.uid, seq: 2 },
       { uid: again.uid, seq: 1 },
     ]);
+  });
+
+  it('that is forgotten while it is rejoined is opened anew', async () => {
+    const agent = await usedAgent();
+    at(opened + 31 * DAY_MS);
+    beforeNextBatch(() => runAlarm(agent.object));
+    const answer = await rejoin(agent);
+    expect(answer).toMatchObject({ opened: 'new' });
+    expect('uid' in answer && answer.uid).not.toBe(agent.uid);
   });
 });
