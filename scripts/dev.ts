@@ -14,10 +14,6 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DEFAULT_PORT = '8787';
 const PARENT_CHECK_MS = 500;
 
-const { values } = parseArgs({ options: { port: { type: 'string', default: DEFAULT_PORT } } });
-const port = Number(values.port);
-if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('--port takes a number from 1 to 65535');
-
 let worker: LocalWorker | null = null;
 let stopping = false;
 
@@ -35,18 +31,27 @@ setInterval(() => {
   if (process.ppid !== parent) void shutDown();
 }, PARENT_CHECK_MS).unref();
 
-console.log('Starting …');
-worker = await startWorker({
-  port,
-  persistTo: join(ROOT, '.wrangler/state'),
-  secretsFile: join(ROOT, '.dev.vars'),
-  sql: [writeSampleData(join(ROOT, '.wrangler'))],
-  onLine: (line) => console.log(line),
-});
-console.log(quickStart(worker.url, await openDemo(worker)));
+function wantedPort(): number {
+  const { values } = parseArgs({ options: { port: { type: 'string', default: DEFAULT_PORT } } });
+  const port = Number(values.port);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('--port takes a number from 1 to 65535.');
+  return port;
+}
 
-const reason = await worker.ended;
-if (!stopping) {
-  console.error(reason);
+try {
+  console.log('Starting …');
+  worker = await startWorker({
+    port: wantedPort(),
+    persistTo: join(ROOT, '.wrangler/state'),
+    secretsFile: join(ROOT, '.dev.vars'),
+    sql: [writeSampleData(join(ROOT, '.wrangler'))],
+    onLine: (line) => console.log(line),
+  });
+  console.log(quickStart(worker.url, await openDemo(worker)));
+  const reason = await worker.ended;
+  if (!stopping) throw new Error(reason);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  await worker?.stop();
   process.exit(1);
 }

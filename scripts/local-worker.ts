@@ -18,6 +18,9 @@ const WRANGLER = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
 const DATABASE = 'toolgate';
 const START_LIMIT_MS = 60_000;
 
+/** One line a request, and the table of bindings at each reload. */
+const WRANGLERS_OWN = /^(?:\[wrangler:info\]|Your Worker has access|Binding +Resource|env\.\w+ )/;
+
 /** wrangler neither calls home nor talks about itself, and servers of one machine do not find each other. */
 const quietEnvironment = (persistTo: string): NodeJS.ProcessEnv => ({
   ...process.env,
@@ -137,7 +140,7 @@ function collectLines(server: ChildProcessWithoutNullStreams, onLine: StartOptio
   for (const input of [server.stdout, server.stderr]) {
     createInterface({ input }).on('line', (line) => {
       if (!serving) early.push(line);
-      else if (line !== '' && !line.startsWith('[wrangler:info]')) onLine?.(line);
+      else if (line !== '' && !WRANGLERS_OWN.test(line)) onLine?.(line);
     });
   }
   return { early, serve: () => void (serving = true) };
@@ -159,7 +162,9 @@ async function untilReady(url: string, ended: Promise<string>): Promise<void> {
 async function claimPort(wanted: number): Promise<number> {
   const probe = createServer();
   probe.listen(wanted, 'localhost');
-  await once(probe, 'listening');
+  await once(probe, 'listening').catch((error: unknown) => {
+    throw new Error(`Port ${wanted} is not free: choose another with --port N.`, { cause: error });
+  });
   const { port } = probe.address() as AddressInfo;
   probe.close();
   await once(probe, 'close');

@@ -1,0 +1,65 @@
+/** SPEC 10 "Local": what `npm run dev` prints works as it stands, and nothing is left running. */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url));
+const run = promisify(execFile);
+
+/** Serves from `folder`, prints the quick start and stays, as the development server does. */
+const serve = (folder: string): string => `
+  import { openDemo } from '${SCRIPTS}demo-caller.ts';
+  import { startWorker } from '${SCRIPTS}local-worker.ts';
+  import { quickStart } from '${SCRIPTS}quick-start.ts';
+  import { writeSampleData } from '${SCRIPTS}sample-data.ts';
+  const folder = ${JSON.stringify(folder)};
+  const worker = await startWorker({ persistTo: folder, secretsFile: folder + '/secrets', sql: [writeSampleData(folder)] });
+  console.log(quickStart(worker.url, await openDemo(worker)) + '# end');
+  await worker.ended;`;
+
+async function processesOf(folder: string): Promise<string[]> {
+  const { stdout } = await run('ps', ['-eo', 'args']);
+  return stdout.split('\n').filter((line) => line.includes(folder) && !line.includes('--input-type'));
+}
+
+describe('a Worker served on this machine', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolgate-dev-'));
+  let server: ChildProcess;
+  let printed = '';
+  beforeAll(async () => {
+    server = spawn(process.execPath, ['--input-type=module', '--eval', serve(folder)], { stdio: 'pipe' });
+    server.stdout?.on('data', (text: Buffer) => (printed += text.toString()));
+    server.stderr?.on('data', (text: Buffer) => (printed += text.toString()));
+    await vi.waitFor(() => expect(printed).toContain('# end'), { timeout: 90_000, interval: 200 });
+  });
+  afterAll(() => {
+    server.kill('SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is tried with the printed commands, from a call over the mail to an approved refund', async () => {
+    const commands = printed.slice(printed.indexOf('# The agent'));
+    const { stdout } = await run('sh', ['-c', commands]);
+    expect(stdout).toContain('"code":"CONFIRMATION_REQUIRED"');
+    expect(stdout).toMatch(/^303$/m);
+    expect(stdout).toContain('"data":{"order_id":"ORD-1001","refunded_cents":2590,"remaining_refundable_cents":9410}');
+  });
+
+  it('keeps its fresh secrets for this user alone', () => {
+    const file = join(folder, 'secrets');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8')).toMatch(
+      /^ADMIN_TOKEN="[0-9a-f]{64}"\nTOOLGATE_SECRET="[0-9a-f]{64}"\nMAIL_FROM="toolgate@example\.com"\n$/,
+    );
+  });
+
+  it('is gone with the script that started it, even if that is killed', async () => {
+    expect(await processesOf(folder)).not.toEqual([]);
+    server.kill('SIGKILL');
+    await vi.waitFor(async () => expect(await processesOf(folder)).toEqual([]), { timeout: 10_000, interval: 200 });
+  });
+});
