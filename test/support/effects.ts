@@ -1,0 +1,138 @@
+/** Effects as their tests see them: what was asked and decided, what the ledger holds, and whether the audit tells all of it once. */
+import { env } from 'cloudflare:workers';
+import { expect, vi } from 'vitest';
+import { phraseOf } from '../../src/money.ts';
+import type { Outcome } from '../../src/outcome.ts';
+import type { CallAnswer, DecisionAnswer, DecisionRequest } from '../../src/session/rpc.ts';
+import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../src/store/audit-row.ts';
+import { auditIn, rowsIn, runAlarm } from './inside.ts';
+import { outcomeOf, type Agent } from './session.ts';
+
+/**
+ * Nothing happens by itself: no mail leaves, and the clock stands so far ahead that no alarm fires before a test runs it.
+ * Only `Date` is faked; what waits for milliseconds still does.
+ */
+export function standStill(): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2035-01-01T00:00:00Z') });
+  watchQueue();
+}
+export function moveOn(): void {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+}
+export const later = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
+export const HOUR_MS = 60 * 60 * 1000;
+
+/** A text that has `text` in it. */
+export const containing = (text: string): unknown => expect.stringContaining(text);
+export const times = (count: number, code: string): string[] => Array.from({ length: count }, () => code);
+
+/** What became of a call: its code, or that it was never answered. */
+export const codeOf = (call: Promise<CallAnswer>): Promise<string> =>
+  call.then(
+    (answer) => ('refused' in answer ? answer.refused : answer.outcome.code),
+    () => 'never answered',
+  );
+
+/** The approval a call was told to wait for. */
+export function approvalIn({ approval }: Outcome): string {
+  if (approval === undefined) throw new Error('the outcome names no approval');
+  return approval.id;
+}
+
+/** Makes the call and answers with the approval it parked under. */
+export const parks = async (agent: Agent, args: unknown): Promise<string> =>
+  approvalIn(outcomeOf(await agent.call('refund_order', args)));
+
+/** What the page of an approval's first approver would send, all of it right but for `changes`. */
+export async function decisionOn(
+  { object }: Agent,
+  id: string,
+  changes: Partial<DecisionRequest> = {},
+): Promise<DecisionRequest> {
+  const [row] = await rowsIn(object, 'SELECT approvers, amount_cents FROM record WHERE approval_id = ?', id);
+  const approver = changes.approver ?? 0;
+  const bits = (JSON.parse(String(row?.['approvers'] ?? '[]')) as { bits: string }[])[approver]?.bits ?? '';
+  const phrase = row === undefined ? '' : phraseOf({ amount_cents: Number(row['amount_cents']), currency: 'BRL' }, id);
+  const shared = { approval_id: id, approver, bits, phrase, note: null, request_id: 'req-decide' };
+  return { ...shared, decision: 'approve', refunded_cents: 0, ...changes };
+}
+
+export const approves = async (
+  agent: Agent,
+  id: string,
+  changes: Partial<DecisionRequest> = {},
+): Promise<DecisionAnswer> => agent.stub().decide(await decisionOn(agent, id, changes));
+
+export const rejects = (agent: Agent, id: string, note: string | null = null): Promise<DecisionAnswer> =>
+  approves(agent, id, { decision: 'reject', note });
+
+/** What a decision came to in one word. */
+export const wordOf = (answer: DecisionAnswer): string => ('decided' in answer ? answer.decided : answer.refused);
+
+export type KnownAttempt = { attempt: number; applied: number; code: string | null };
+
+/** The ledger's rows of a session, by attempt. */
+export async function attemptsOf({ uid }: Agent): Promise<KnownAttempt[]> {
+  const { results } = await env.DB.prepare(
+    'SELECT attempt, applied, code FROM attempts WHERE uid = ? ORDER BY call_key, attempt',
+  )
+    .bind(uid)
+    .all<KnownAttempt>();
+  return results;
+}
+export const APPLIED: KnownAttempt = { attempt: 1, applied: 1, code: null };
+
+/** The states of the session's records in the order in which they were opened. */
+export const statesIn = async ({ object }: Agent): Promise<string[]> =>
+  (await rowsIn(object, 'SELECT state FROM record ORDER BY step, round')).map(({ state }) => String(state));
+
+/**
+ * The session's audit rows, once all of this holds: no gap and no fork in the chain, every hash as its row says; and for
+ * each applied attempt exactly one row that made a record executed, and the reverse.
+ */
+export async function provenLog(agent: Agent): Promise<AuditRow[]> {
+  const rows = await auditIn(agent.object);
+  let previous = firstPrevious(agent.caller_id, agent.session_id, agent.uid);
+  for (const [place, row] of rows.entries()) {
+    expect(row).toMatchObject({ uid: agent.uid, seq: place + 1, hash: chainHash(previous, row) });
+    if (row.arguments !== null) expect(row.args_hash).toBe(argumentsHash(row.salt ?? '', row.arguments));
+    previous = row.hash;
+  }
+  const { results } = await env.DB.prepare('SELECT call_key, attempt FROM attempts WHERE uid = ? AND applied = 1')
+    .bind(agent.uid)
+    .all<{ call_key: string; attempt: number }>();
+  const told = rows.flatMap(({ key, attempt }) => (attempt === null ? [] : [`${key} ${attempt}`]));
+  expect(told.toSorted()).toEqual(results.map(({ call_key, attempt }) => `${call_key} ${attempt}`).toSorted());
+  const calls = rows.flatMap(({ kind, step }) => (kind === 'call' ? [step] : []));
+  expect(new Set(calls).size).toBe(calls.length);
+  return rows;
+}
+
+/** `kind code` of each audit row, proved as above. */
+export const provenCodes = async (agent: Agent): Promise<string[]> =>
+  (await provenLog(agent)).map(({ kind, code }) => `${kind} ${code}`);
+
+/** Lets everything settle and travel, then proves that D1 holds the log as the object does, each row once. */
+export async function provenInD1(agent: Agent): Promise<AuditRow[]> {
+  await runAlarm(agent.object);
+  const rows = await provenLog(agent);
+  const { results } = await env.DB.prepare('SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq')
+    .bind(agent.uid)
+    .all<{ seq: number; hash: string }>();
+  expect(results).toEqual(rows.map(({ seq, hash }) => ({ seq, hash })));
+  return rows;
+}
+
+/** Mails the approvers were asked by: `approval approver` of each message, none of which is delivered. */
+export function watchQueue(): string[] {
+  const asked: string[] = [];
+  vi.spyOn(env.QUEUE, 'sendBatch').mockImplementation((messages) => {
+    for (const { body } of messages) {
+      const message = body as { approval_id?: string; seq?: number; approver: number };
+      asked.push(`${message.approval_id ?? message.seq} ${message.approver}`);
+    }
+    return Promise.resolve({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } });
+  });
+  return asked;
+}
