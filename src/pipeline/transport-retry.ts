@@ -4,6 +4,7 @@
  */
 import { codeOf } from '../outcome.ts';
 import type { EffectRecord } from '../ports.ts';
+import { expire } from './approved.ts';
 import type { RawCall } from './calls.ts';
 import { originOf } from './calls.ts';
 import type { Earlier, Gate, Settled } from './gate.ts';
@@ -25,11 +26,15 @@ async function answer(raw: RawCall, earlier: Earlier, gate: Gate): Promise<Settl
     case 'running':
       return replayed(await earlier.settled);
     case 'settled':
-      return replayed({ ...earlier.settled, verdict: presentTruth(earlier.settled, earlier.record) });
+      return replayed({ ...earlier.settled, verdict: presentTruth(earlier.settled, recordNow(earlier.record, gate)) });
     case 'unanswered':
       return answerAtLast(raw, earlier.record, gate);
   }
 }
+
+/** A pending action past its time is expired by whoever meets it first, also by a host that only asks. */
+const recordNow = (record: EffectRecord | null, gate: Gate): EffectRecord | null =>
+  record !== null && expire(record, 'session', gate) ? gate.records.reread(record) : record;
 
 /** What a first answer left open is told as it is now; everything else as it was. */
 function presentTruth({ verdict }: Settled, record: EffectRecord | null): Settled['verdict'] {
