@@ -140,14 +140,14 @@ export const highestStep = (sql: SessionSql): number =>
 export const countCode = (sql: SessionSql, code: string): number =>
   Number(sql.all('SELECT count(*) AS rows FROM log WHERE code = ?', code)[0]?.['rows'] ?? 0);
 
-/** The settled call that owns an id: the first by arrival, and of its repetitions the latest. */
+/** The settled call that owns an id: the first by arrival, and of its repetitions the latest. Being told that an id is taken gives it to nobody. */
 export function settledCall(
   sql: SessionSql,
   callId: string,
 ): { fingerprint: string; settled: Settled; record: EffectRecord | null } | null {
   const [row] = sql.all(
-    `SELECT * FROM log WHERE kind = 'call' AND call_id = ?1 AND fingerprint =
-       (SELECT fingerprint FROM log WHERE kind = 'call' AND call_id = ?1 ORDER BY step LIMIT 1)
+    `WITH answered AS (SELECT * FROM log WHERE kind = 'call' AND call_id = ?1 AND code <> 'CALL_ID_REUSED')
+     SELECT * FROM answered WHERE fingerprint = (SELECT fingerprint FROM answered ORDER BY step LIMIT 1)
      ORDER BY seq DESC LIMIT 1`,
     callId,
   );

@@ -79,9 +79,11 @@ export class SessionGate implements Gate {
     const running = this.running.call(callId);
     if (running !== undefined) return { kind: 'running', ...running };
     const settled = settledCall(this.#ports.sql, callId);
-    if (settled !== null) return { kind: 'settled', ...settled };
     const record = recordOfCall(this.#ports.sql, callId);
-    return record === null ? null : { kind: 'unanswered', fingerprint: record.fingerprint, record };
+    // A claim without a row of its step died unanswered; whoever came with its id since has not taken the id over.
+    if (record !== null && record.step < (settled?.settled.step ?? Infinity))
+      return { kind: 'unanswered', fingerprint: record.fingerprint, record };
+    return settled === null ? null : { kind: 'settled', ...settled };
   }
 
   countRetry(callId: string): number {
