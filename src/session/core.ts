@@ -49,7 +49,9 @@ export function sessionCore(ports: SessionPorts): SessionCore {
     mailTask: (message) => mailTask(message, (record) => approvals.viewOf(record), ports),
     async delivered(message, result) {
       delivered(message, result, ports);
-      if (readSession(sql) !== null) alarms.rearm(work.nextDue());
+      const due = work.nextDue();
+      // Never later than it is armed for: reports that keep coming would put off the rows that wait.
+      if (due !== null) alarms.arm(due);
     },
     resend: async (id, requestId) => approvals.resend(id, requestId),
     withdraw: async (id, requestId) => approvals.withdraw(id, requestId),

@@ -26,8 +26,7 @@ export const tablesIn = async (object: string): Promise<string[]> =>
 export async function dumpOf(object: string): Promise<string> {
   const tables = await tablesIn(object);
   const rows = await Promise.all(tables.map(async (table) => [table, await rowsIn(object, `SELECT * FROM ${table}`)]));
-  const alarm = await runInDurableObject(env.SESSION.getByName(object), (_, { storage }) => storage.getAlarm());
-  return JSON.stringify({ rows, alarm });
+  return JSON.stringify({ rows, alarm: await alarmOf(object) });
 }
 
 /** The audit rows as the object keeps them, in their order. */
@@ -36,6 +35,10 @@ export const auditIn = async (object: string): Promise<AuditRow[]> =>
 
 /** Runs the alarm now; false where none was armed. */
 export const runAlarm = (object: string): Promise<boolean> => runDurableObjectAlarm(env.SESSION.getByName(object));
+
+/** When the object's alarm is armed for, in ms since the epoch. */
+export const alarmOf = (object: string): Promise<number | null> =>
+  runInDurableObject(env.SESSION.getByName(object), (_, { storage }) => storage.getAlarm());
 
 type Told = { caller_id: string; object: string };
 
