@@ -37,6 +37,8 @@ async function sendBatch(ports: SessionPorts): Promise<void> {
     approvals: approvals.map(({ row }) => row),
     session: telling === session.told ? null : { version: versionOf(sql), ...stateOf(sql, session) },
   };
+  // Until it is read back, D1 may hold either: were the old word kept and the state to return to it, nobody would tell again.
+  if (report.session !== null && session.told !== '') sql.all("UPDATE session SET told = ''");
   const stored = await deliverRows(rows, (given) => deliver(ledger, { ...report, rows: given }), ports);
   const last = rows.at(-1);
   // Only the hash read back proves that these rows stand there, and not somebody else's in their places.
