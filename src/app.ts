@@ -72,7 +72,7 @@ const configured: MiddlewareHandler<HttpEnv> = async (c, next) => {
 /** Only the published host: a page that rebinds its own name to this address (DNS rebinding) sends its own name. */
 const ownHost: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const { host } = new URL(c.get('config').publicUrl);
-  const named = [new URL(c.req.url).host, c.req.header('host') ?? host];
+  const named = [new URL(c.req.url).host, c.req.header('host')?.toLowerCase() ?? host];
   if (named.some((name) => name !== host)) return problem(c, 'misdirected', { reason: 'foreign_host' });
   return next();
 };

@@ -156,11 +156,18 @@ describe('app', () => {
 
   it('counts failed credentials per client address and slows them down', async () => {
     const limit = vi.fn(async () => ({ success: false }));
-    const headers = { 'CF-Connecting-IP': '192.0.2.7' };
+    const headers = { 'CF-Connecting-IP': '192.0.2.7', Authorization: 'Bearer a.b.c' };
     const response = await app.request(CALLS, { method: 'POST', headers }, bindings({ FAILED_CREDENTIALS: { limit } }));
     expect(limit).toHaveBeenCalledExactlyOnceWith({ key: '192.0.2.7' });
     expect(response.headers.get('retry-after')).toBe('60');
     expect(await read(response)).toMatchObject({ status: 429, slug: 'too-many-requests' });
+  });
+
+  it('counts no request without a credential: nothing was guessed', async () => {
+    const limit = vi.fn(async () => ({ success: false }));
+    const response = await app.request(CALLS, { method: 'POST' }, bindings({ FAILED_CREDENTIALS: { limit } }));
+    expect(response.status).toBe(401);
+    expect(limit).not.toHaveBeenCalled();
   });
 
   it('lets go of a body that it does not read', async () => {

@@ -16,7 +16,7 @@ const BEARER = /^Bearer +(?<token>[A-Za-z0-9._~+/-]+=*)$/i;
 /** Lets the operator pass. */
 export const operatorOnly: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const token = bearerToken(c);
-  if (token === null) return refuseCredential(c, 'no_bearer');
+  if (token === null) return noCredential(c);
   if (!isAdminToken(token, c.get('config'))) return refuseCredential(c, 'not_the_operator');
   return next();
 };
@@ -24,7 +24,7 @@ export const operatorOnly: MiddlewareHandler<HttpEnv> = async (c, next) => {
 /** The id of the caller whose API key this is; a malformed key costs no look-up. */
 export async function authenticateCaller(c: HttpContext): Promise<string | Response> {
   const token = bearerToken(c);
-  if (token === null) return refuseCredential(c, 'no_bearer');
+  if (token === null) return noCredential(c);
   const presented = readApiKey(token);
   if (presented === null) return refuseCredential(c, 'malformed_api_key');
   const hashes = await findKeyHashes(ledgerSql(c.env.DB), presented.callerId, Date.now());
@@ -35,7 +35,7 @@ export async function authenticateCaller(c: HttpContext): Promise<string | Respo
 /** What the session token claims. Only the session object knows whether that session still takes calls. */
 export async function authenticateAgent(c: HttpContext): Promise<SessionClaims | Response> {
   const token = bearerToken(c);
-  if (token === null) return refuseCredential(c, 'no_bearer');
+  if (token === null) return noCredential(c);
   const claims = await verifySessionToken(c.get('config'), token, Date.now());
   return claims ?? refuseCredential(c, 'bad_session_token');
 }
@@ -49,6 +49,9 @@ export async function refuseCredential(c: HttpContext, reason: string): Promise<
   const { success } = await c.env.FAILED_CREDENTIALS.limit({ key: address });
   return success ? problem(c, 'unauthorized', { reason }) : problem(c, 'too-many-requests', { reason });
 }
+
+/** No guess was made, so nothing is counted. */
+const noCredential = (c: HttpContext): Response => problem(c, 'unauthorized', { reason: 'no_bearer' });
 
 function bearerToken(c: HttpContext): string | null {
   return BEARER.exec(c.req.header('authorization') ?? '')?.groups?.['token'] ?? null;
