@@ -7,21 +7,19 @@ import * as z from 'zod';
 import type { SessionClaims } from '../auth/tokens.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { observationText } from '../observation/text.ts';
-import { toOutcome, type Outcome, type Refusal } from '../outcome.ts';
+import type { Outcome } from '../outcome.ts';
 import { providerNamed } from '../providers/index.ts';
 import type { ProposedCall } from '../providers/provider.ts';
 import { readJsonBody } from './body.ts';
-import { showStanding } from './calls.ts';
+import { callsInARow, MAX_CALLS } from './calls-in-a-row.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
-import { newCallId, proposeAs, refuseCall, type RefusedCall, type Standing } from './propose.ts';
+import { refuseCall } from './propose.ts';
 import { agentTools } from './tools.ts';
 
 /** A whole response with its text and reasoning, not only its calls. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Providers write a handful; what is more would hold a session's object and this request for minutes. */
-const MAX_CALLS = 128;
 
 const ResponseBody = z.custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'expected an object');
 
@@ -49,32 +47,16 @@ export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) =>
 
 type Answered = { call: ProposedCall; outcome: Outcome };
 
-/**
- * A session may end while its calls run. What was done before is then answered all the same, because an agent that never
- * learns of a refund asks for it again; the calls after it are refused here, without a step.
- */
 async function outcomesOf(c: HttpContext, agent: SessionClaims, calls: ProposedCall[]): Promise<Answered[] | Response> {
   // No call would ask the session whether its token is still good.
   if (calls.length === 0 && (await agentTools(c, agent)) === null) return refuseCredential(c, 'session_not_live');
+  const row = callsInARow(c, agent);
   const answered: Answered[] = [];
-  let last: Standing | null = null;
-  for (const [index, call] of calls.entries()) {
-    const proposed = await proposeAs(c, agent, { tool: call.name, arguments: call.arguments });
-    if ('refused' in proposed) {
-      if (last === null) return refuseCall(c, proposed);
-      const refusal = closedBy(proposed, last);
-      answered.push(...calls.slice(index).map((unheard) => ({ call: unheard, outcome: notTaken(unheard, refusal) })));
-      break;
-    }
-    answered.push({ call, outcome: proposed.outcome });
-    last = proposed.standing ?? last;
+  for (const call of calls) {
+    const outcome = await row.propose({ tool: call.name, arguments: call.arguments });
+    if ('refused' in outcome) return refuseCall(c, outcome);
+    answered.push({ call, outcome });
   }
-  if (last !== null) showStanding(c, last);
+  row.showStanding();
   return answered;
 }
-
-const notTaken = (call: ProposedCall, refusal: Refusal): Outcome =>
-  toOutcome({ call_id: newCallId(), tool: call.name, step: null }, { ok: false, refusal });
-
-const closedBy = ({ refused }: RefusedCall, { max_steps }: Standing): Refusal =>
-  refused === 'unauthorized' ? { code: 'SESSION_ENDED' } : { code: 'STEP_LIMIT', max_steps };
