@@ -35,6 +35,7 @@ export type Consulted =
  * of many equal calls exactly one is judged.
  */
 export async function consultRecord(call: KeyedCall, gate: Gate): Promise<Consulted> {
+  const before = gate.records.current(call.key);
   let joined = false;
   for (;;) {
     while (gate.isRunning(call.key)) {
@@ -55,7 +56,9 @@ export async function consultRecord(call: KeyedCall, gate: Gate): Promise<Consul
       case 'claimed':
         return joined ? { answered: true, record, verdict: unsettled } : judged(call, record, gate);
       case 'executed':
-        if (gate.scope().identical_effects === 'ask') return judged(call, null, gate, true);
+        // Executed before this call came, it is a repetition to ask about; executed while it waited, it is its answer.
+        if (gate.scope().identical_effects === 'ask' && before?.state === 'executed' && before.round === record.round)
+          return judged(call, null, gate, true);
         return { answered: true, record, verdict: verdictOf(record) };
       case 'rejected':
         return { answered: true, record, verdict: verdictOf(record) };
