@@ -38,6 +38,9 @@ export type Refusal =
   | { code: 'APPROVAL_EXPIRED' }
   | { code: 'TOOL_CODE'; tool_code: string; message: string };
 
+/** The gate's own codes. */
+export type GateCode = Exclude<Refusal['code'], 'TOOL_CODE'>;
+
 /** Which limit of the policy a call would pass, with the figures a person may be told. */
 export type PolicyLimit =
   | { name: 'max_refund_cents'; limit_cents: number }
@@ -100,15 +103,16 @@ export function toOutcome(head: OutcomeHead, verdict: Verdict): Outcome {
     code: codeOf(refusal),
     replayed,
     message: messageOf(refusal),
-    next: nextOf(refusal),
+    next: nextOf(refusal.code),
     ...(refusal.code === 'INVALID_ARGUMENTS' ? { problems: refusal.problems } : {}),
     ...(refusal.code === 'UNKNOWN_TOOL' ? { available: refusal.available } : {}),
     ...(refusal.code === 'CONFIRMATION_REQUIRED' ? { approval: refusal.approval } : {}),
   };
 }
 
-function nextOf(refusal: Refusal): Next {
-  switch (refusal.code) {
+/** What each code tells the model to do; a tool's own codes are all told alike. */
+export function nextOf(code: Refusal['code']): Next {
+  switch (code) {
     case 'INVALID_JSON':
     case 'INVALID_ARGUMENTS':
     case 'UNKNOWN_TOOL':

@@ -10,7 +10,7 @@ import { problem } from './problem.ts';
 
 const STATUSES = ['pending', 'approved', 'executed', 'rejected', 'expired', 'failed'] as const;
 
-const query = checkedQuery({
+export const ApprovalsQuery = z.strictObject({
   status: z.enum(STATUSES).nullable().default(null),
   caller_id: comparedText,
   cursor,
@@ -18,7 +18,7 @@ const query = checkedQuery({
 });
 
 export const adminApprovals = new Hono<HttpEnv>()
-  .get('/', query, async (c) => {
+  .get('/', checkedQuery(ApprovalsQuery), async (c) => {
     const { cursor, limit, ...filters } = c.req.valid('query');
     const page = await readPage(c, listApprovals(ledgerSql(c.env.DB), filters, cursor, limit));
     if (page instanceof Response) return page;

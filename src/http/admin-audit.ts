@@ -1,6 +1,7 @@
 /** The audit as operators read it: in pages, as one stream to export or verify, and the heads of all chains. */
 import { Hono } from 'hono';
 import { accepts } from 'hono/accepts';
+import * as z from 'zod';
 import type { LedgerSql } from '../ports.ts';
 import type { Head } from '../session/rpc.ts';
 import { firstPrevious, type AuditRow } from '../store/audit-row.ts';
@@ -18,7 +19,7 @@ const STREAM_PAGE = 500;
 /** Sessions whose objects are asked for one page of heads, all at once. */
 const HEADS_PAGE = 50;
 
-const auditQuery = checkedQuery({
+export const AuditQuery = z.strictObject({
   session_id: comparedText,
   caller_id: comparedText,
   tool: comparedText,
@@ -28,9 +29,10 @@ const auditQuery = checkedQuery({
   cursor,
   limit: pageLimit,
 });
+export const HeadsQuery = z.strictObject({ cursor });
 
 export const adminAudit = new Hono<HttpEnv>()
-  .get('/', auditQuery, async (c) => {
+  .get('/', checkedQuery(AuditQuery), async (c) => {
     const { cursor, limit, ...filters } = c.req.valid('query');
     const sql = ledgerSql(c.env.DB);
     const streamed = wantsStream(c);
@@ -40,7 +42,7 @@ export const adminAudit = new Hono<HttpEnv>()
     await logExport(sql, Date.now(), c.get('requestId'));
     return c.body(linesOf(sql, filters, page), 200, { 'Content-Type': NDJSON });
   })
-  .get('/heads', checkedQuery({ cursor }), async (c) => {
+  .get('/heads', checkedQuery(HeadsQuery), async (c) => {
     const page = await readPage(c, sessionPage(ledgerSql(c.env.DB), c.req.valid('query').cursor, HEADS_PAGE));
     if (page instanceof Response) return page;
     return c.json({ heads: await headsOf(c.env, page.rows), next_cursor: page.next_cursor });

@@ -1,11 +1,14 @@
 /** The ledger's attempts as the operator compares them with the audit: which were applied, which will never be. */
 import { Hono } from 'hono';
+import * as z from 'zod';
 import { listAttempts } from '../store/attempts.ts';
 import { ledgerSql } from '../store/d1.ts';
 import { checkedQuery, cursor, pageLimit, readPage } from './admin-lists.ts';
 import type { HttpEnv } from './context.ts';
 
-export const adminLedger = new Hono<HttpEnv>().get('/', checkedQuery({ cursor, limit: pageLimit }), async (c) => {
+export const LedgerQuery = z.strictObject({ cursor, limit: pageLimit });
+
+export const adminLedger = new Hono<HttpEnv>().get('/', checkedQuery(LedgerQuery), async (c) => {
   const { cursor, limit } = c.req.valid('query');
   const page = await readPage(c, listAttempts(ledgerSql(c.env.DB), cursor, limit));
   return page instanceof Response ? page : c.json(page);

@@ -6,15 +6,13 @@ import { describeMisfits } from './body.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { problem } from './problem.ts';
 
-const MAX_LIMIT = 1_000;
-
 /** Rows of a page: 1 to 1,000, 100 where nothing is said. */
 export const pageLimit = z
   .string()
-  .regex(/^\d{1,4}$/, 'expected a number')
+  .regex(/^(?:[1-9]\d{0,2}|1000)$/, 'expected a number from 1 to 1000')
+  .default('100')
   .transform(Number)
-  .pipe(z.int().min(1).max(MAX_LIMIT))
-  .default(100);
+  .describe('Rows of a page, 1 to 1000.');
 
 /** A text to compare with; null does not narrow. */
 export const comparedText = z.string().min(1).max(256).nullable().default(null);
@@ -27,14 +25,18 @@ export const comparedTime = z.iso
   .default(null);
 
 /** Where to go on: what a page before gave as `next_cursor`. */
-export const cursor = z.string().max(1_024).nullable().default(null);
+export const cursor = z
+  .string()
+  .max(1_024)
+  .nullable()
+  .default(null)
+  .describe('What the page before gave as next_cursor.');
 
 /** Refuses unknown and ill-typed parameters: a misspelled filter must not show everything as if it had been applied. */
-export function checkedQuery<Shape extends z.ZodRawShape>(shape: Shape) {
-  type Schema = z.ZodObject<Shape, z.core.$strict>;
+export function checkedQuery<Schema extends z.ZodObject<z.ZodRawShape, z.core.$strict>>(schema: Schema) {
   const refuse = (result: { success: boolean; error?: z.core.$ZodError }, c: HttpContext): Response | undefined =>
     result.error && problem(c, 'invalid-body', { reason: 'query', detail: describeMisfits(result.error) });
-  return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', z.strictObject(shape), refuse);
+  return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', schema, refuse);
 }
 
 /** A page, or the problem of a cursor that this list never handed out. */

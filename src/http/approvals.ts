@@ -1,5 +1,6 @@
 /** The agent's view of an approval: it may look and wait, never decide (SPEC 5). The approver's page is another file. */
 import { Hono } from 'hono';
+import * as z from 'zod';
 import type { ApprovalAnswer } from '../session/rpc.ts';
 import { sessionStub, type HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
@@ -10,19 +11,23 @@ import { problem } from './problem.ts';
 type Approval = Exclude<ApprovalAnswer, { refused: string }>;
 
 /** 0..25 seconds: shorter than the idle limit of common proxies and clients. */
-const WAIT_SECONDS = /^(?:1?\d|2[0-5])$/;
+export const WaitSeconds = z
+  .string()
+  .regex(/^(?:1?\d|2[0-5])$/, 'expected whole seconds, 0 to 25')
+  .default('0')
+  .describe('Answers at a change, or after so many seconds (0 to 25).');
 
 export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
-  const wait = c.req.query('wait') ?? '0';
-  if (!WAIT_SECONDS.test(wait))
+  const wait = WaitSeconds.safeParse(c.req.query('wait'));
+  if (!wait.success)
     return problem(c, 'invalid-body', { reason: 'wait', detail: 'wait: expected whole seconds, 0 to 25' });
 
   const answer = await sessionStub(c.env, agent.caller, agent.session).approval(
     agent.uid,
     c.req.param('id'),
-    Number(wait),
+    Number(wait.data),
   );
   if (!('refused' in answer)) {
     return wantsModelText(c) ? answerModelText(c, observed(answer.outcome)) : c.json(shownApproval(answer));

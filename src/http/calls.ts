@@ -7,17 +7,24 @@ import { authenticateAgent } from './credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
 import { proposeAs, refuseCall, type Standing } from './propose.ts';
 
+/** The host's own id of a call: sent again, with the same call, it asks what became of it. */
+export const CallId = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 printable ASCII characters without spaces');
+
 /**
  * Only what no stage can answer is refused here: any `tool` and any type of `arguments` is a proposed call, with an outcome
  * and an audit row.
  */
-const CallBody = z.strictObject({
-  tool: z.string(),
-  arguments: z.unknown().optional(),
-  call_id: z
-    .string()
-    .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 printable ASCII characters without spaces')
-    .exactOptional(),
+export const CallBody = z.strictObject({
+  tool: z.string().describe('The name as the model wrote it.'),
+  arguments: z
+    .unknown()
+    .optional()
+    .describe('As the model wrote them: an object, or a string that is exactly one JSON object. Absent is {}.'),
+  call_id: CallId.exactOptional().describe(
+    "The host's id for this call. Sent again with the same call it only reports, and takes no step.",
+  ),
 });
 
 export const calls = new Hono<HttpEnv>().post('/', async (c) => {

@@ -21,7 +21,9 @@ import { agentTools } from './tools.ts';
 /** A whole response with its text and reasoning, not only its calls. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-const ResponseBody = z.custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'expected an object');
+export const ResponseBody = z
+  .custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'expected an object')
+  .meta({ type: 'object', description: 'The response as it came. Members that hold no calls are passed over.' });
 
 export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) => {
   const agent = await authenticateAgent(c);

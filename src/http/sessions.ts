@@ -7,24 +7,30 @@ import { readJsonBody } from './body.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
 import { authenticateCaller, refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
+import type { endedSession, openedSession } from './wire.ts';
 
-const SESSION_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+export const SessionId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'expected ^[A-Za-z0-9._:-]{1,128}$');
 /** RFC 5321 section 4.5.3.1.3: a path may hold 256 octets, its angle brackets included. */
 const MAX_EMAIL_CHARACTERS = 254;
 
 /** Bounds of meaning only; whether a value widens the policy is for the session object to say. */
-const OpenBody = z.strictObject({
-  session_id: z.string().regex(SESSION_ID, `expected ${SESSION_ID.source}`).exactOptional(),
+export const OpenBody = z.strictObject({
+  session_id: SessionId.exactOptional().describe('Your name for the conversation; made up if absent.'),
   customer_id: z
     .string()
     .regex(/^CUS-\d{1,12}$/, String.raw`expected ^CUS-\d{1,12}$`)
-    .exactOptional(),
-  requested_by: z.email().max(MAX_EMAIL_CHARACTERS).exactOptional(),
-  tools: z.array(z.string()).exactOptional(),
-  max_steps: z.int().min(1).exactOptional(),
-  max_refund_cents: z.int().min(0).exactOptional(),
-  max_session_refund_cents: z.int().min(0).exactOptional(),
-  ttl_seconds: z.int().min(60).max(86_400).default(3_600),
+    .exactOptional()
+    .describe('The only customer this session may see. Fixed at opening.'),
+  requested_by: z
+    .email()
+    .max(MAX_EMAIL_CHARACTERS)
+    .exactOptional()
+    .describe('Who asks; never asked to approve. Fixed at opening.'),
+  tools: z.array(z.string()).exactOptional().describe('Narrows the tools.'),
+  max_steps: z.int().min(1).exactOptional().describe('Narrows the number of calls.'),
+  max_refund_cents: z.int().min(0).exactOptional().describe('Narrows what one refund may move.'),
+  max_session_refund_cents: z.int().min(0).exactOptional().describe('Narrows what the session may move.'),
+  ttl_seconds: z.int().min(60).max(86_400).default(3_600).describe('How long the token is good.'),
 });
 
 export const sessions = new Hono<HttpEnv>()
@@ -47,7 +53,7 @@ export const sessions = new Hono<HttpEnv>()
         token: await signSessionToken(c.get('config'), claims),
         expires_at: new Date(expiresAt).toISOString(),
         policy: answer.policy,
-      },
+      } satisfies z.output<typeof openedSession>,
       answer.opened === 'new' ? 201 : 200,
     );
   })
@@ -55,10 +61,14 @@ export const sessions = new Hono<HttpEnv>()
     const callerId = await authenticateCaller(c);
     if (callerId instanceof Response) return callerId;
     const sessionId = c.req.param('id');
-    if (!SESSION_ID.test(sessionId)) return problem(c, 'not-found', { reason: 'malformed_session_id' });
+    if (!SessionId.safeParse(sessionId).success) return problem(c, 'not-found', { reason: 'malformed_session_id' });
     const answer = await sessionStub(c.env, callerId, sessionId).end(null);
     if ('refused' in answer) return problem(c, 'not-found', { reason: 'unknown_session' });
-    return c.json({ session_id: sessionId, ended_at: new Date(answer.ended_at).toISOString() });
+    const ended: z.output<typeof endedSession> = {
+      session_id: sessionId,
+      ended_at: new Date(answer.ended_at).toISOString(),
+    };
+    return c.json(ended);
   });
 
 /** A token lives by whole seconds; what is shown is when it really ends. */
