@@ -17,19 +17,21 @@ const name = z
   .string()
   .refine((text) => /\S/.test(text) && !UNSEEN.test(text) && [...text].length <= MAX_NAME_CHARACTERS, {
     error: `expected 1 to ${MAX_NAME_CHARACTERS} characters, none of them unseen`,
-  });
+  })
+  .describe('Shown to approvers: 1 to 60 characters.');
 
 const settings = z.strictObject({
   name,
   ...policySchema.shape,
-  allowed_tools: z.array(z.string()).refine(distinct, { error: 'a tool is named twice' }),
+  allowed_tools: policySchema.shape.allowed_tools.refine(distinct, { error: 'a tool is named twice' }),
   // zod's address is ASCII and has no line breaks: a mail header can be made of it.
   approvers: z
     .array(z.email().max(MAX_ADDRESS_CHARACTERS))
     .max(10)
     .refine((addresses) => distinct(addresses.map((address) => address.toLowerCase())), {
       error: 'an address is there twice',
-    }),
+    })
+    .describe('E-mail addresses of those who are asked.'),
 });
 
 const { shape } = settings;
@@ -51,8 +53,8 @@ export const CallerPatchBody = settings.exactPartial();
 
 /** `POST /admin/callers/{id}/rotate`. */
 export const RotationBody = z.strictObject({
-  grace_seconds: z.int().min(0).max(604_800),
-  end_sessions: z.boolean().default(false),
+  grace_seconds: z.int().min(0).max(604_800).describe('How long the old key stays good.'),
+  end_sessions: z.boolean().default(false).describe('Whether open sessions are ended.'),
 });
 
 /** Says why a policy, each field of it good, is no policy; null where it is one. */

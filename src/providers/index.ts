@@ -8,7 +8,7 @@ import { openaiChat } from './openai-chat.ts';
 import { openai } from './openai.ts';
 import type { DefinitionFormat, Provider } from './provider.ts';
 
-const providers = [
+export const providers = [
   openai, //
   openaiChat,
   anthropic,
