@@ -122,7 +122,7 @@ describe('a request', () => {
   it('with failing credentials is slowed down per client address, and good ones are not', async () => {
     const headers = { 'CF-Connecting-IP': '192.0.2.7' };
     const failures = [];
-    for (let count = 0; count < 60; count += 1)
+    for (let count = 0; count < 130; count += 1)
       failures.push(await client.send('/v1/sessions', { body: {}, headers, credential: 'guess' }));
     const limited = failures.find(({ status }) => status === 429);
     expect(failures[0]?.status).toBe(401);
