@@ -4,7 +4,6 @@
  */
 import { codeOf } from '../outcome.ts';
 import type { EffectRecord, SessionSql } from '../ports.ts';
-import { UpstreamError } from '../ports.ts';
 import type { ApprovalRow } from '../store/approvals.ts';
 import type { AuditRow } from '../store/audit-row.ts';
 import { deliver } from '../store/audit.ts';
@@ -50,6 +49,10 @@ async function sendBatch(ports: SessionPorts): Promise<void> {
   });
 }
 
+/** What a row itself can be refused for. All else may pass, and must cost no row its arguments. */
+const REFUSED = /SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)|malformed JSON/;
+const isRefusal = (error: unknown): boolean => error instanceof Error && REFUSED.test(error.message);
+
 /** A batch that D1 refuses goes row by row; a row refused alone travels without its arguments, marked. */
 async function deliverRows(
   rows: AuditRow[],
@@ -59,14 +62,14 @@ async function deliverRows(
   try {
     return await send(rows);
   } catch (error) {
-    if (error instanceof UpstreamError || rows.length === 0) throw error;
+    if (!isRefusal(error) || rows.length === 0) throw error;
   }
   let stored: string | null = null;
   for (const row of rows) {
     try {
       stored = await send([row]);
     } catch (error) {
-      if (error instanceof UpstreamError) throw error;
+      if (!isRefusal(error)) throw error;
       ports.log({ event: 'audit_row_withheld', uid: row.uid, seq: row.seq });
       stored = await send([{ ...row, arguments: null, salt: null, withheld: true }]);
     }
@@ -94,7 +97,9 @@ const stateOf = (sql: SessionSql, { ended_at, expires_at }: SessionRow) => ({
 /** Rises with every change of what is told: each comes with a change of a record or with a row. */
 const versionOf = (sql: SessionSql): number =>
   Number(
-    sql.all('SELECT (SELECT coalesce(sum(changed), 0) FROM record) + (SELECT coalesce(max(seq), 0) FROM log) AS version')[0]?.['version'] ?? 0,
+    sql.all(
+      'SELECT (SELECT coalesce(sum(changed), 0) FROM record) + (SELECT coalesce(max(seq), 0) FROM log) AS version',
+    )[0]?.['version'] ?? 0,
   );
 
 const toTell = (sql: SessionSql, session: SessionRow): string => JSON.stringify(stateOf(sql, session));
