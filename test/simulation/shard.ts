@@ -1,0 +1,27 @@
+/** One process of a run: takes spans of seeds from its parent and tells what each of them broke. */
+import './platform.ts';
+import { scenarioOf } from './scenario.ts';
+
+const { run } = await import('./run.ts');
+
+export type Span = { from: number; to: number; stopAtFirst: boolean };
+export type Failed = { seed: number; rule: string; text: string };
+export type SpanResult = { from: number; to: number; failed: Failed[]; events: number; http: number };
+
+process.on('message', (span: Span) => void work(span));
+
+async function work({ from, to, stopAtFirst }: Span): Promise<void> {
+  const failed: Failed[] = [];
+  let [events, http] = [0, 0];
+  for (let seed = from; seed <= to; seed += 1) {
+    const scenario = scenarioOf(seed);
+    const result = await run(scenario);
+    events += result.events;
+    http += scenario.http ? 1 : 0;
+    const [first] = result.violations;
+    if (first !== undefined) failed.push({ seed, rule: first.rule, text: first.text });
+    if (first !== undefined && stopAtFirst) break;
+  }
+  process.send?.({ from, to, failed, events, http } satisfies SpanResult);
+}
+process.send?.('ready');
