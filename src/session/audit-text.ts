@@ -1,30 +1,27 @@
 /** How a call's arguments stand in the audit: as the model wrote them, but harmless to terminals, JSON readers and SQL. */
 
 const MAX_BYTES = 4_096;
-const CONTROL_OR_LONE =
-  /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const CONTROL_OR_LONE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Surrogate}]/u;
 
 /**
  * Raw text, or the JSON of anything else; null for absent arguments. Controls and lone surrogates become `\uXXXX` before
- * the text is hashed (a lone surrogate comes back from SQL as something else), then it is cut at a code point.
+ * the text is hashed (a lone surrogate comes back from SQL as something else). What does not fit whole is left out.
  */
 export function auditText(raw: unknown): string | null {
   if (raw === undefined) return null;
   const text = typeof raw === 'string' ? raw : JSON.stringify(raw);
-  return cutToBytes(text.slice(0, MAX_BYTES).replaceAll(CONTROL_OR_LONE, escaped), MAX_BYTES);
+  let kept = '';
+  let bytes = 0;
+  for (const character of text) {
+    const shown = CONTROL_OR_LONE.test(character) ? escaped(character) : character;
+    bytes += shown === character ? bytesOf(character.codePointAt(0) ?? 0) : shown.length;
+    if (bytes > MAX_BYTES) break;
+    kept += shown;
+  }
+  return kept;
 }
 
 const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** UTF-8 length is at most three bytes a code unit, so the loop drops few characters beyond the slice before it. */
-function cutToBytes(text: string, max: number): string {
-  let bytes = 0;
-  let kept = '';
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    if (bytes > max) return kept;
-    kept += character;
-  }
-  return kept;
-}
+const bytesOf = (codePoint: number): number =>
+  codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
