@@ -15,7 +15,7 @@ export type Evaluation =
 const ALPHABET = /^[0-9.+\-*/%() \t\r\n]*$/;
 /** jsep takes `5 ()` for `5`: an empty group at the end of a text leaves no trace in its tree. */
 const EMPTY_GROUP = /\([ \t\r\n]*\)/;
-const NUMBER = /^(?:[0-9]+\.?[0-9]*|\.[0-9]+)$/;
+const NUMBER = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$/;
 
 const PRECEDENCE = { '+': 1, '-': 1, '*': 2, '/': 2, '//': 2, '%': 2 };
 

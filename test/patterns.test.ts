@@ -1,0 +1,70 @@
+/** Every regular expression of the product, literal or put together, is judged by a public checker. */
+import { globSync, readFileSync } from 'node:fs';
+import { check } from 'recheck';
+import { parseSync, Visitor, type ESTree } from 'vite';
+import { describe, expect, it } from 'vitest';
+
+type Pattern = { file: string; source: string; flags: string };
+
+/** By automata wherever they can tell, which proves it; the rest is attacked with the same random texts each time. */
+const CHECKED = { maxRepeatCount: 200, randomSeed: 1, timeout: 30_000 };
+
+/** What a string is that is written down: a literal, or `String.raw` with the names of such strings in it. */
+function textOf(node: ESTree.Node | null | undefined, names: ReadonlyMap<string, ESTree.Expression | null>): string {
+  switch (node?.type) {
+    case 'Literal':
+      return String(node.value);
+    case 'Identifier':
+      return textOf(names.get(node.name), names);
+    case 'TaggedTemplateExpression': {
+      const { quasis, expressions } = node.quasi;
+      const parts = expressions.map((part) => textOf(part, names));
+      return quasis.map(({ value }, index) => value.raw + (parts[index] ?? '')).join('');
+    }
+    default:
+      throw new Error(`a pattern is put together in a way that this test cannot read: ${node?.type}`);
+  }
+}
+
+function patternsIn(file: string): Pattern[] {
+  const names = new Map<string, ESTree.Expression | null>();
+  const patterns: Pattern[] = [];
+  const made: ESTree.NewExpression[] = [];
+  new Visitor({
+    VariableDeclarator: ({ id, init }) => void (id.type === 'Identifier' && names.set(id.name, init)),
+    Literal: (node) => {
+      if ('regex' in node) patterns.push({ file, source: node.regex.pattern, flags: node.regex.flags });
+    },
+    NewExpression: (node) => {
+      if (node.callee.type === 'Identifier' && node.callee.name === 'RegExp') made.push(node);
+    },
+  }).visit(parseSync(file, readFileSync(file, 'utf8')).program);
+  const putTogether = made.map(({ arguments: [source, flags] }) => {
+    return { file, source: textOf(source, names), flags: flags === undefined ? '' : textOf(flags, names) };
+  });
+  return [...patterns, ...putTogether];
+}
+
+describe('a regular expression of the product', () => {
+  const patterns = globSync('src/**/*.{ts,tsx}').flatMap(patternsIn);
+
+  it('is found wherever it stands, put together or not', () => {
+    const sourcesIn = (name: string) => patterns.filter(({ file }) => file === name).map(({ source }) => source);
+    expect(sourcesIn('src/json-grammar.ts')).toContain(String.raw`[ \t\n\r]*`);
+    expect(sourcesIn('src/observation/addresses.ts')).toContain(String.raw`(?<![a-z0-9+.-])[a-z0-9+.-]*://[^\s<>"]*`);
+  });
+
+  it('takes linear time on any text, by the word of a public checker', { timeout: 60_000 }, async () => {
+    const judged = await Promise.all(
+      patterns.map(async ({ file, source, flags }) => {
+        const { status } = await check(source, flags, CHECKED);
+        return { file, source, status };
+      }),
+    );
+    expect(judged.filter(({ status }) => status !== 'safe')).toEqual([]);
+  });
+
+  it('would be found out if it did not', async () => {
+    expect((await check(String.raw`^(\d+)+$`, '', CHECKED)).status).toBe('vulnerable');
+  });
+});
