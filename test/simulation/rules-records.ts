@@ -10,7 +10,6 @@ const AFTER: Record<string, readonly string[]> = {
   approved: ['executed', 'failed'],
   claimed: ['executed', 'failed'],
 };
-const OPEN = new Set(['pending', 'approved', 'claimed']);
 const MAX_PENDING = 3;
 const MAX_OPENED = 10;
 
@@ -79,12 +78,16 @@ function reservedOf(model: Model, session: SessionFacts, held: Held): number {
     cents += row.amount_cents;
   }
   for (const other of session.records.values())
-    if (OPEN.has(other.state) && other.currency === held.currency && !counted.has(`${other.key} ${other.attempt}`)) cents += other.amount_cents;
+    if (takesRoom(model, other) && other.currency === held.currency && !counted.has(`${other.key} ${other.attempt}`)) cents += other.amount_cents;
   return cents;
 }
 
+/** Open, and not a pending action past its time that nobody has marked as expired yet. */
+const takesRoom = ({ wall }: Model, { state, expires_at }: Held): boolean =>
+  state === 'claimed' || state === 'approved' || (state === 'pending' && wall < (expires_at ?? 0));
+
 function checkCounts(model: Model, session: SessionFacts, { intent }: Held): void {
   const asked = [...session.records.values()].filter(({ approval_id }) => approval_id !== null);
-  if (asked.filter(({ state }) => state === 'pending').length > MAX_PENDING) model.fail('too-many-pending', intent);
+  if (asked.filter((other) => other.state === 'pending' && takesRoom(model, other)).length > MAX_PENDING) model.fail('too-many-pending', intent);
   if (asked.length > MAX_OPENED) model.fail('too-many-approvals', intent);
 }
