@@ -39,8 +39,8 @@ function inTransaction<T>(database: DatabaseSync, run: () => T): T {
   }
 }
 
-/** An open session whose caller may use all of `tools` and whose refunds need no approval. */
-export async function nodeSession(tools: readonly Tool[]) {
+/** An open session whose caller may use all of `tools` and whose refunds need no approval, but for `changes`. */
+export async function nodeSession(tools: readonly Tool[], changes: Partial<Policy> = {}) {
   const shared = migratedDatabase();
   const own = new DatabaseSync(':memory:');
   const ledger: LedgerSql = {
@@ -89,6 +89,7 @@ export async function nodeSession(tools: readonly Tool[]) {
     max_duplicate_calls: 3,
     approval_ttl_seconds: 86_400,
     identical_effects: 'replay',
+    ...changes,
   };
   const caller_id = 'c'.repeat(16);
   const caller = { name: 'Shop', policy, key_hash: '0'.repeat(64) };
