@@ -1,0 +1,101 @@
+/** SPEC 3 "MCP", as the protocol's own client meets it over HTTP. Black box. */
+import { ProtocolError, type Client as McpClient } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
+import { freshWorker, type Client, type Json, type Session } from './client.ts';
+import { connectMcp, MCP_VERSIONS } from './mcp-client.ts';
+
+const ORDER = { order_id: 'ORD-1001' };
+const REFUND = { ...ORDER, amount_cents: 1_000, currency: 'BRL', reason: 'damaged' };
+const CALL_ID = 'toolgate/call_id';
+
+let http: Client;
+beforeAll(async () => {
+  http = await freshWorker();
+});
+afterAll(() => http.stop());
+
+/** What the model reads of a result. */
+function observed(result: Awaited<ReturnType<McpClient['callTool']>>): Json {
+  const [block] = result.content;
+  if (block?.type !== 'text') throw new Error('no text');
+  const [, body = ''] = /^<tool_observation name="\w+" id="[\w.:-]+">(.*)<\/tool_observation>$/.exec(block.text) ?? [];
+  return JSON.parse(body) as Json;
+}
+
+describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
+  let session: Session;
+  let mcp: McpClient;
+  beforeEach(async () => {
+    session = await http.newSession({ max_steps: 10 });
+    mcp = await connectMcp(http.worker.url, session.token, version);
+    return () => mcp.close();
+  });
+
+  it('agrees on its version and meets a server of tools alone', () => {
+    expect(mcp.getNegotiatedProtocolVersion()).toBe(version);
+    expect(mcp.getServerVersion()).toMatchObject({ name: 'toolgate' });
+    expect(mcp.getServerCapabilities()).toEqual({ tools: {} });
+  });
+
+  it('lists the tools of its session by name, with what they answer and how careful to be', async () => {
+    const { tools } = await mcp.listTools();
+    expect(tools.map(({ name, annotations }) => ({ name, annotations }))).toEqual([
+      { name: 'calculator', annotations: { readOnlyHint: true } },
+      { name: 'get_order', annotations: { readOnlyHint: true } },
+      {
+        name: 'refund_order',
+        annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+      },
+    ]);
+    for (const { inputSchema, outputSchema } of tools) {
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+      expect(outputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+    }
+  });
+
+  it('calls a tool: data for the program, the framed text for the model', async () => {
+    await mcp.listTools();
+    const result = await mcp.callTool({ name: 'get_order', arguments: ORDER, _meta: { [CALL_ID]: 'c1' } });
+    const data = { order_id: 'ORD-1001', total_cents: 12_000, currency: 'BRL' };
+    expect(result.isError).toBeUndefined();
+    expect(result.structuredContent).toMatchObject(data);
+    expect(observed(result)).toMatchObject({ call_id: 'c1', ok: true, code: 'OK', step: 1, data });
+    expect(result._meta).toMatchObject({ [CALL_ID]: 'c1' });
+  });
+
+  it.each([
+    ['INVALID_ARGUMENTS', { order_id: 'ORD-1' }],
+    ['ORDER_NOT_FOUND', { order_id: 'ORD-9999' }],
+  ])('reads %s as a result that tells the model what to do', async (code, args) => {
+    const result = await mcp.callTool({ name: 'get_order', arguments: args });
+    expect(result).toMatchObject({ isError: true, _meta: { [CALL_ID]: expect.stringMatching(/^call_/) as string } });
+    expect(result.structuredContent).toBeUndefined();
+    expect(observed(result)).toMatchObject({ ok: false, code, next: 'fix_and_retry', step: 1 });
+  });
+
+  it.each([
+    ['UNKNOWN_TOOL', 'no_such_tool'],
+    ['TOOL_NOT_ALLOWED', 'count_documents'],
+  ])('gets %s as an error of the protocol, which takes a step and leaves a row', async (code, name) => {
+    const refusal: unknown = await mcp.callTool({ name, arguments: {} }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ProtocolError);
+    expect(refusal).toMatchObject({ code: -32_602, data: { ok: false, code, tool: name, step: 1 } });
+    expect(observed(await mcp.callTool({ name: 'get_order', arguments: ORDER }))).toMatchObject({ step: 2 });
+  });
+
+  it("gets a refund approved by the mail's link, and reads what came of it under the same call id", async () => {
+    const call = { name: 'refund_order', arguments: REFUND, _meta: { [CALL_ID]: 'refund-1' } };
+    const asked = await mcp.callTool(call);
+    expect(asked).toMatchObject({ isError: true, _meta: { [CALL_ID]: 'refund-1' } });
+    const { code, approval } = observed(asked) as { code: string; approval: { id: string; status: string } };
+    expect({ code, status: approval.status }).toEqual({ code: 'CONFIRMATION_REQUIRED', status: 'pending' });
+
+    await approveOnPage(await linkInMail(http.worker, approval.id), '10.00');
+
+    const done = await mcp.callTool(call);
+    expect(done.structuredContent).toMatchObject({ order_id: 'ORD-1001', refunded_cents: 1_000 });
+    expect(observed(done)).toMatchObject({ call_id: 'refund-1', step: 1, ok: true, replayed: true });
+    expect(observed(await mcp.callTool({ name: 'get_order', arguments: ORDER }))).toMatchObject({ step: 2 });
+  });
+});
