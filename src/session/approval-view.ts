@@ -70,10 +70,14 @@ async function readLedger(
   const valid = tools.get(record.tool)?.bind(record.input);
   const limits = { tryMs: READ_LIMIT_MS, deadline: now() + READ_LIMIT_MS };
   try {
-    const [checked, others] = await Promise.all([
-      valid?.ok === true ? upstream.run((signal) => valid.bound.check(reads, { customer_id, signal }), limits) : null,
-      record.subject === null ? [] : otherApprovals(ledger, record.subject, id, now() - OTHERS_SINCE_MS),
-    ]);
+    const [checked, others] = await upstream.run(
+      (signal) =>
+        Promise.all([
+          valid?.ok === true ? valid.bound.check(reads, { customer_id, signal }) : null,
+          record.subject === null ? [] : otherApprovals(ledger, record.subject, id, now() - OTHERS_SINCE_MS),
+        ]),
+      limits,
+    );
     return { ledger: ledgerFacts.safeParse(checked?.seen).data ?? null, others };
   } catch (error) {
     gate.report(gate.newId('err'), error);
