@@ -15,7 +15,7 @@ import { approvalPages } from './http/approval-page.tsx';
 import { approvals } from './http/approvals.ts';
 import { calls } from './http/calls.ts';
 import type { HttpContext, HttpEnv } from './http/context.ts';
-import { problemDocs } from './http/docs.tsx';
+import { docs } from './http/docs.tsx';
 import { errorFacts } from './http/errors.ts';
 import { healthz, readyz } from './http/health.ts';
 import { mcp } from './http/mcp.ts';
@@ -115,7 +115,7 @@ app.route('/v1/approvals', approvals);
 app.route('/mcp', mcp);
 app.route('/admin', admin);
 app.route('/approvals', approvalPages);
-app.route('/docs/problems', problemDocs);
+app.route('/', docs);
 
 app.notFound((c) => problem(c, 'not-found', { reason: 'no_route' }));
 app.onError((error, c) => lastResort(error, c));

@@ -1,4 +1,5 @@
 /** What an approver's browser posts. The order of SPEC 3: content type, length, body. */
+import * as z from 'zod';
 import type { DecisionRequest } from '../session/rpc.ts';
 import { MAX_BODY_BYTES, readAtMost } from './body.ts';
 
@@ -10,7 +11,19 @@ export type FormReading =
   | { ok: true; form: DecisionForm }
   | { ok: false; status: 413 | 415 | 422; reason: 'content_type' | 'body_too_large' | 'repeated_field' };
 
-const FIELDS = ['decision', 'phrase', 'note', 'refunded_cents'];
+/** The fields as the page posts them. Whatever else comes is no refusal here: the page is shown again and says what is due. */
+export const DecisionFields = z.object({
+  decision: z.enum(['approve', 'reject']),
+  phrase: z.string().describe('The digits of the amount, or the last six characters of the id, as the page asks.'),
+  note: z.string().max(MAX_NOTE_CHARACTERS).exactOptional().describe('For the agent.'),
+  refunded_cents: z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .exactOptional()
+    .describe('What the page showed as refunded.'),
+}) satisfies z.ZodType<{ [Field in keyof DecisionForm]?: string }>;
+
+const FIELDS = Object.keys(DecisionFields.shape);
 
 /**
  * Reads the form, or says why not. Only a plain form is read: JSON and multipart can be posted by other means than this

@@ -21,6 +21,19 @@ export const NEXT_STEPS: Record<Next, { model: string; host: string }> = {
   },
 };
 
+/** The nine stages by their number. */
+export const STAGES = [
+  'step budget',
+  'resolve',
+  'parse',
+  'schema',
+  'idempotency',
+  'business rules',
+  'policy',
+  'confirmation',
+  'execute',
+] as const;
+
 type Meaning = {
   /** The stage that refuses with it; null for what becomes of an approval later. */
   stage: number | null;

@@ -139,7 +139,7 @@ export function problem<Slug extends ProblemSlug>(c: HttpContext, slug: Slug, op
   const type: ProblemType = PROBLEM_TYPES[slug];
   c.set('reason', options.reason);
   const body = {
-    type: problemUrl(c, slug),
+    type: problemUrl(publicUrlOf(c), slug),
     title: type.title,
     status: type.status,
     ...(options.detail === undefined ? {} : { detail: options.detail }),
@@ -152,8 +152,11 @@ export function problem<Slug extends ProblemSlug>(c: HttpContext, slug: Slug, op
   });
 }
 
-/** Relative while nothing is configured: there is no other trustworthy name of this deployment than PUBLIC_URL. */
-function problemUrl(c: HttpContext, slug: ProblemSlug): string {
+/** Where a problem type is explained. */
+export const problemUrl = (publicUrl: string, slug: ProblemSlug): string => `${publicUrl}/docs/problems/${slug}`;
+
+/** Empty, so that URLs are relative, while nothing is configured: no other name of this deployment can be trusted. */
+function publicUrlOf(c: HttpContext): string {
   const config: HttpContext['var']['config'] | undefined = c.get('config');
-  return `${config?.publicUrl ?? ''}/docs/problems/${slug}`;
+  return config?.publicUrl ?? '';
 }

@@ -131,3 +131,6 @@ export const problemDetails = z.strictObject({
 
 export const health = z.strictObject({ status: z.literal('ok') });
 export const readiness = z.strictObject({ status: z.literal('ready') });
+
+/** One message of JSON-RPC 2.0, as the Model Context Protocol defines them. */
+export const jsonRpc = anyObject('One JSON-RPC 2.0 message.');

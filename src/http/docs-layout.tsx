@@ -1,0 +1,74 @@
+/** The pages that explain the gate: one look, one set of headers, nothing loaded from anywhere, no script. */
+import { html } from 'hono/html';
+import type { Child } from 'hono/jsx';
+import { approvalPageStyle } from './approval-page-style.ts';
+import type { HttpContext } from './context.ts';
+
+/** What these pages have beyond the approver's page. Holds no `<`, so that it cannot end its own element. */
+const STYLE = `
+.brand a { color: inherit; text-decoration: none; }
+.brand nav { display: flex; flex-wrap: wrap; gap: 4px 16px; }
+.brand nav a { color: var(--accent); text-decoration: underline; }
+h2 { font-size: 24px; margin: 48px 0 12px; scroll-margin-top: 16px; }
+h3 { font-size: 17px; margin: 0 0 6px; overflow-wrap: anywhere; scroll-margin-top: 16px; }
+h4 { margin: 16px 0 4px; font-size: 14px; color: var(--muted); }
+code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.9em; }
+pre {
+  margin: 0 0 16px; padding: 14px 16px; overflow-x: auto; border-radius: 10px; line-height: 1.5;
+  background: var(--card); border: 1px solid var(--line); overflow-wrap: normal;
+}
+.contents { display: flex; flex-wrap: wrap; gap: 8px 20px; margin: 0 0 20px; padding: 0; list-style: none; }
+.entry { padding: 18px 20px; }
+.entry p { margin-bottom: 8px; }
+.entry pre { background: var(--ground); margin-bottom: 0; }
+.method { color: var(--accent); font-weight: 700; }
+table { width: 100%; border-collapse: collapse; font-size: 15px; }
+th, td { padding: 8px 16px 8px 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; }
+thead th { border-top: 0; color: var(--muted); font-weight: 600; font-size: 14px; }
+tbody th { font-weight: 600; }
+.type { color: var(--muted); }
+details { margin-top: 8px; }
+summary { cursor: pointer; min-height: 32px; color: var(--accent); font-weight: 600; }
+@media (max-width: 640px) {
+  table, tbody, tr, th, td { display: block; }
+  thead { display: none; }
+  th, td { padding: 0; border: 0; }
+  tr { padding: 10px 0; border-top: 1px solid var(--line); }
+  h2 { font-size: 21px; }
+}
+`;
+
+export async function answerPage(c: HttpContext, title: string, content: Child): Promise<Response> {
+  const nonce = crypto.randomUUID();
+  c.header(
+    'Content-Security-Policy',
+    `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; frame-ancestors 'none'`,
+  );
+  const page = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · Toolgate`}</title>
+        <style nonce={nonce} dangerouslySetInnerHTML={{ __html: approvalPageStyle + STYLE }} />
+      </head>
+      <body>
+        <div class="frame">
+          <header class="brand">
+            <a href="/docs">
+              <strong>Toolgate</strong>
+            </a>
+            <nav>
+              <a href="/docs/problems">Problems</a>
+              <a href="/openapi.json">OpenAPI</a>
+              <a href="/llms.txt">llms.txt</a>
+            </nav>
+          </header>
+          <main>{content}</main>
+        </div>
+      </body>
+    </html>
+  );
+  return c.html(await html`<!DOCTYPE html>${page}`);
+}
