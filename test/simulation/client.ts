@@ -20,6 +20,8 @@ export class SimulatedClient {
   readonly #random: Random;
   #uid: string | null = null;
   #token: string | null = null;
+  /** Ms since the epoch. Without HTTP this stands for the check of the token, which the Worker does. */
+  #expiresAt = 0;
   #approval: string | null = null;
   #last: { id: string; step: Extract<Step, { do: 'refund' }> } | null = null;
   #calls = 0;
@@ -92,6 +94,7 @@ export class SimulatedClient {
   }
 
   async #callDirectly(uid: string, tool: string, args: unknown, id: string | null): Promise<Told> {
+    if (this.#world.time.wall() >= this.#expiresAt) return ((this.#uid = null), { code: 'unauthorized', approval: null });
     const call: Omit<CallRequest, 'call_id'> = { uid, tool, arguments: args, request_id: 'simulated' };
     const stub = () => this.#world.env.SESSION.getByName(this.#object) as never;
     const proposed = await propose(stub, { ...call, ...(id === null ? {} : { call_id: id }) });
@@ -127,7 +130,7 @@ export class SimulatedClient {
     } else {
       const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as { open(request: object): Promise<OpenAnswer> };
       const answer = await stub.open({ ...fields, caller_id }).catch(() => null);
-      if (answer !== null && 'opened' in answer) this.#uid = answer.uid;
+      if (answer !== null && 'opened' in answer) [this.#uid, this.#expiresAt] = [answer.uid, answer.expires_at];
     }
     answered();
     this.#world.note(`${this.#client.name}: opens ${this.#uid === null ? 'in vain' : `as ${this.#uid.slice(0, 18)}`}`);
@@ -138,7 +141,7 @@ export class SimulatedClient {
     if (id === null || uid === null) return;
     const answered = this.#model.asks(`${this.#client.name} polls`);
     if (this.#world.scenario.http) await this.#fetch('GET', `/v1/approvals/${id}?wait=${waitSeconds}`, this.#token);
-    else {
+    else if (this.#world.time.wall() < this.#expiresAt) {
       const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as { approval(...given: unknown[]): Promise<unknown> };
       await stub.approval(uid, id, waitSeconds).catch(() => undefined);
     }

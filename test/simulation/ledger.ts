@@ -42,7 +42,7 @@ let witnessed: LedgerWitness | null = null;
 export type LedgerWitness = Record<'attempt' | 'order' | 'caller' | 'audit' | 'undone', (...values: SqlValue[]) => void>;
 
 /** Where a query comes from. `leave` resolves when the sender's own writes are durable, and never if it dies before. */
-export type Sender = { random: Random; leave(): Promise<void>; isGone(): boolean; crash(): void };
+export type Sender = { random: Random; leave(): Promise<void>; isGone(): boolean; crash(): void; cut(): 'before' | 'after' | null };
 
 export class Ledger {
   readonly database = database();
@@ -76,12 +76,13 @@ export class Ledger {
     const name = labelOf(statements);
     const answer = Promise.withResolvers<SqlRow[][]>();
     const fail = (message: string, ms: number): void => void this.#time.after(ms, () => this.#reply(sender, () => answer.reject(new Error(message))));
-    if (random.chance(faults.failBefore)) {
+    const cut = sender.cut();
+    if (cut === 'before' || random.chance(faults.failBefore)) {
       this.#note(`ledger: ${name} fails before it arrives`);
-      fail(random.chance(0.8) ? LOST : OVERLOADED, random.skewed(1, 3_000));
+      fail(cut !== null || random.chance(0.8) ? LOST : OVERLOADED, random.skewed(1, 3_000));
       return answer.promise;
     }
-    const lost = writes && random.chance(faults.lostAnswer);
+    const lost = cut === 'after' || (writes && random.chance(faults.lostAnswer));
     const silent = random.chance(faults.silent);
     const late = writes && random.chance(faults.lateWrite);
     const doubled = writes && random.chance(faults.duplicateWrite);

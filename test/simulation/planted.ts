@@ -16,7 +16,7 @@ async function hunt({ name, replacements }: PlantedBug): Promise<void> {
   await runJob({
     ...{ spans: spansOf(1, WITHIN_SEEDS, true), planted: replacements, processes: 1 },
     ended: ({ failed }) => (caught.push(...failed), failed.length > 0),
-  });
+  }).catch((error: unknown) => process.stdout.write(`${name}: ${String(error)}\n`));
   const [first] = caught;
   if (first === undefined) escaped.push(name);
   process.stdout.write(`${first === undefined ? 'ESCAPED' : `seed ${String(first.seed).padStart(4)}`}  ${name}${first === undefined ? '' : `: ${first.rule}`}\n`);

@@ -80,5 +80,8 @@ async function disturb(disturbance: Disturbance, places: Place[], world: World):
     return world.time.jump(disturbance.ms);
   }
   const place = places[disturbance.session];
-  if (place !== undefined) world.object(sessionObjectName(place.caller_id, place.session_id))[disturbance.kind]();
+  if (place === undefined) return;
+  const object = world.object(sessionObjectName(place.caller_id, place.session_id));
+  if (disturbance.kind === 'cut') object.cutOff(disturbance.ms, disturbance.landing);
+  else object[disturbance.kind]();
 }

@@ -28,7 +28,12 @@ export type OperatorAct = { atMs: number } & (
   | { act: 'raise'; order: number; by_cents: number }
 );
 
-export type Disturbance = { atMs: number } & ({ kind: 'crash' | 'evict'; session: number } | { kind: 'jump'; ms: number });
+export type Disturbance = { atMs: number } & (
+  | { kind: 'crash' | 'evict'; session: number }
+  /** Nothing the object sends reaches the ledger, or no answer reaches it, for that long. */
+  | { kind: 'cut'; session: number; ms: number; landing: boolean }
+  | { kind: 'jump'; ms: number }
+);
 
 /** Chances a time; zero: never. */
 export type Faults = {
@@ -180,9 +185,9 @@ function operatorAct(callers: number, orders: number, random: Random): OperatorA
   const atMs = random.chance(0.5) ? random.skewed(0, 3_000) : random.skewed(0, 120_000);
   const kind = random.unit();
   const caller = random.int(0, callers - 1);
-  if (kind < 0.55) return { act: 'patch', atMs, caller, patch: patchOf(random) };
-  if (kind < 0.68) return { act: 'revoke', atMs, caller };
-  if (kind < 0.85) return { act: random.chance(0.7) ? 'withdraw' : 'resend', atMs };
+  if (kind < 0.5) return { act: 'patch', atMs, caller, patch: patchOf(random) };
+  if (kind < 0.7) return { act: 'revoke', atMs, caller };
+  if (kind < 0.87) return { act: random.chance(0.7) ? 'withdraw' : 'resend', atMs };
   return { act: 'raise', atMs, order: random.int(0, orders - 1), by_cents: random.pick([500, 5_000]) };
 }
 
@@ -201,8 +206,9 @@ const patchOf = (random: Random): Partial<Policy> =>
 function disturbance(sessions: number, random: Random): Disturbance {
   const atMs = random.chance(0.5) ? random.skewed(0, 2_000) : random.skewed(0, 200_000);
   const kind = random.unit();
-  if (kind < 0.5) return { kind: 'crash', atMs, session: random.int(0, sessions - 1) };
-  if (kind < 0.7) return { kind: 'evict', atMs, session: random.int(0, sessions - 1) };
+  if (kind < 0.3) return { kind: 'cut', atMs, session: random.int(0, sessions - 1), ms: random.skewed(2_000, 600_000), landing: random.chance(0.4) };
+  if (kind < 0.6) return { kind: 'crash', atMs, session: random.int(0, sessions - 1) };
+  if (kind < 0.75) return { kind: 'evict', atMs, session: random.int(0, sessions - 1) };
   return { kind: 'jump', atMs, ms: random.pick([-2_000, -300, 5_000, 90_000, 900_000, 5_400_000]) };
 }
 

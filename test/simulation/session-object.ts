@@ -90,6 +90,7 @@ export class SimulatedObject {
   #durableAlarm: number | null = null;
   #alarmTimer: Timer | null = null;
   #alarmRuns = false;
+  #cut = { until: 0, landing: false };
 
   constructor(name: string, label: string, world: Surroundings, seed: number) {
     [this.name, this.#world] = [name, world];
@@ -149,6 +150,12 @@ export class SimulatedObject {
     for (const reject of life.inFlight) reject(new Reset('Durable Object reset because its code was updated.'));
   }
 
+  /** The way to the ledger is broken for a time, or the way back. */
+  cutOff(ms: number, landing: boolean): void {
+    this.#world.note(`${this.label} is cut off for ${(ms / 1000).toFixed(1)} s`);
+    this.#cut = { until: this.#world.time.elapsed + ms, landing };
+  }
+
   /** Memory is lost at rest; what is running keeps an object where it is. */
   evict(): void {
     if (this.#core === null || this.#life.inFlight.size > 0 || this.#flush !== null || this.#alarmRuns) return;
@@ -176,6 +183,7 @@ export class SimulatedObject {
         leave: () => this.#leave(life),
         isGone: () => life.isOver,
         crash: () => this.crash(),
+        cut: () => (this.#world.time.elapsed < this.#cut.until ? (this.#cut.landing ? 'after' : 'before') : null),
       }),
     );
     const now = time.wall;

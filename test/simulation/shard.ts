@@ -24,4 +24,5 @@ async function work({ from, to, stopAtFirst }: Span): Promise<void> {
   }
   process.send?.({ from, to, failed, events, http } satisfies SpanResult);
 }
+process.on('disconnect', () => process.exit());
 process.send?.('ready');

@@ -53,7 +53,7 @@ export class World {
     this.#queue = queue;
     this.env = {
       ...VARIABLES,
-      DB: this.ledger.binding({ random: stream('worker'), leave: async () => undefined, isGone: () => false, crash: () => undefined }),
+      DB: this.ledger.binding({ random: stream('worker'), leave: async () => undefined, isGone: () => false, crash: () => undefined, cut: () => null }),
       SESSION: { getByName: (name: string): SessionRpc => stubFor(this.object(name), network) },
       QUEUE: { sendBatch: (messages: { body: never }[]) => queue.send(messages.map(({ body }) => body), network.random) },
       EMAIL: mail,

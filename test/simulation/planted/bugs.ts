@@ -40,7 +40,6 @@ export const NAMED: PlantedBug[] = [
   },
   one('guards tested before the row', REFUNDS, '      const results = await sql.batch(statements(', `      const [order] = await sql.all('SELECT total_cents - refunded_cents AS refundable_cents, currency FROM orders WHERE order_id = ?1', refund.order_id);
       if (order !== undefined && Number(order['refundable_cents']) < refund.amount_cents) {
-        await attemptsFrom(sql, now).void(attempt, 'AMOUNT_EXCEEDS_REFUNDABLE');
         return { applied: false, code: 'AMOUNT_EXCEEDS_REFUNDABLE', facts: order };
       }
       const results = await sql.batch(statements(`),
@@ -60,7 +59,7 @@ export const NAMED: PlantedBug[] = [
     const { view } = { view: await this.viewOf(record) };
     if (view.status === 'pending') await this.decide({ ...proof, decision: 'approve', phrase: view.phrase, note: null, refunded_cents: view.ledger?.refunded_cents ?? null, request_id: 'get' });
     return { view };`),
-  one('decide twice', APPROVALS, `if (record.state !== 'pending' || expire(record, 'session', this.#gate)) return { refused: 'already_decided'`, `if (expire(record, 'session', this.#gate)) return { refused: 'already_decided'`),
+  one('decide twice', APPROVALS, `if (record.state !== 'pending' || expire(record, 'session', this.#gate)) return { refused: 'already_decided'`, `if (record.state === 'expired' || expire(record, 'session', this.#gate)) return { refused: 'already_decided'`),
   one('arguments re-read at execution', RECORDS, `sql.all('SELECT * FROM record WHERE key = ? AND round = ?', key, round)`, `sql.all('SELECT *, (SELECT input FROM record AS other WHERE other.subject = record.subject ORDER BY step DESC LIMIT 1) AS input FROM record WHERE key = ? AND round = ?', key, round)`),
   one('policy of yesterday', 'src/session/identity.ts', 'WHERE policy_version < ?1', 'WHERE policy_version > ?1'),
   {
