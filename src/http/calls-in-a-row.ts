@@ -13,10 +13,11 @@ import { newCallId, proposeAs, type Proposal, type RefusedCall, type Standing } 
 export const MAX_CALLS = 128;
 
 export type CallsInARow = {
-  /** Refused only where no call of the body was answered yet: then the body's answer is a problem. */
+  /**
+   * Refused only where no call of the body was answered yet: then the body's answer is a problem. The headers show the last
+   * call's standing, whose hash vouches for the rows before it.
+   */
   propose(call: Pick<Proposal, 'tool' | 'arguments' | 'call_id'>): Promise<Outcome | RefusedCall>;
-  /** The last call's headers: its hash vouches for the rows before it. */
-  showStanding(): void;
 };
 
 export function callsInARow(c: HttpContext, agent: SessionClaims): CallsInARow {
@@ -26,16 +27,16 @@ export function callsInARow(c: HttpContext, agent: SessionClaims): CallsInARow {
     async propose(call) {
       if (closed !== null) return notTaken(call, closed);
       const proposed = await proposeAs(c, agent, call);
-      if (!('refused' in proposed)) {
-        last = proposed.standing ?? last;
-        return proposed.outcome;
+      if ('refused' in proposed) {
+        if (last === null) return proposed;
+        closed = closedBy(proposed, last);
+        return notTaken(call, closed);
       }
-      if (last === null) return proposed;
-      closed = closedBy(proposed, last);
-      return notTaken(call, closed);
-    },
-    showStanding() {
-      if (last !== null) showStanding(c, last);
+      if (proposed.standing !== null) {
+        last = proposed.standing;
+        showStanding(c, last);
+      }
+      return proposed.outcome;
     },
   };
 }

@@ -38,12 +38,9 @@ export const mcp = new Hono<HttpEnv>().post('/', async (c) => {
   // A call asks the session by itself whether the token is still good.
   const allowed = messages.every((message) => methodOf(message) === 'tools/call') ? [] : await agentTools(c, agent);
   if (allowed === null) return refuseCredential(c, 'session_not_live');
-  const calls = callsInARow(c, agent);
-  const methods = toolMethods(calls, allowed);
+  const methods = toolMethods(callsInARow(c, agent), allowed);
   try {
-    const response = await (Array.isArray(body) ? answerBatch(c, body, methods) : answerOne(c, body, methods));
-    calls.showStanding();
-    return response;
+    return await (Array.isArray(body) ? answerBatch(c, body, methods) : answerOne(c, body, methods));
   } catch (error) {
     if (error instanceof BodyRefused) return refuseCall(c, error.call);
     throw error;
@@ -76,8 +73,8 @@ async function refuseMessage(c: HttpContext, response: Response): Promise<Respon
   return c.newResponse(JSON.stringify(await errorOrResult(response)), response);
 }
 
-/** The package names no id it could not read as null, which the schema of the protocol does not take. */
+/** The package repeats ids that are none, and names the one it could not read null; the protocol's schema takes neither. */
 async function errorOrResult(response: Response): Promise<JsonObject> {
   const { id, ...rest } = await response.json<JsonObject>();
-  return id === null || id === undefined ? rest : { id, ...rest };
+  return typeof id === 'string' || Number.isInteger(id) ? { id: id as JsonValue, ...rest } : rest;
 }

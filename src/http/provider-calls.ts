@@ -59,6 +59,5 @@ async function outcomesOf(c: HttpContext, agent: SessionClaims, calls: ProposedC
     if ('refused' in outcome) return refuseCall(c, outcome);
     answered.push({ call, outcome });
   }
-  row.showStanding();
   return answered;
 }

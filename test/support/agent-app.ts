@@ -25,14 +25,18 @@ export async function agentApp(session: PlayedSession, uid = 'uid_1') {
     FAILED_CREDENTIALS: { limit: async () => ({ success: true }) },
   };
   const ask = async (path: string, authorization: string, init: RequestInit = {}): Promise<Response> => {
-    const headers = { authorization, 'content-type': 'application/json' };
+    const headers = { authorization, 'content-type': 'application/json', ...init.headers };
     return app.request(`${variables.PUBLIC_URL}${path}`, { ...init, headers }, bindings);
   };
   const good = `Bearer ${token}`;
   return {
     get: (path: string, authorization = good) => ask(path, authorization),
-    post: (path: string, body: unknown, authorization = good) =>
-      ask(path, authorization, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    post: (path: string, body: unknown, authorization = good, headers: Record<string, string> = {}) =>
+      ask(path, authorization, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        headers,
+      }),
   };
 }
 
