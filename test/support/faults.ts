@@ -49,7 +49,7 @@ export type Stop = {
 
 type Planned = { kind: TripKind; fault: Fault; times: number };
 
-/** Watches every trip to D1 until mocks are restored. */
+/** Watches every trip to D1 until mocks are restored or somebody else watches. */
 export function watchD1() {
   const trips: Trip[] = [];
   const planned: Planned[] = [];
@@ -113,6 +113,9 @@ export function watchD1() {
 export type WatchedD1 = ReturnType<typeof watchD1>;
 
 function spyOnBindings(travel: (kind: TripKind, go: Go) => Promise<unknown>): void {
+  // Who watched before watches no more: a spy on a spy would call itself.
+  vi.spyOn(env.DB, 'prepare').mockRestore();
+  vi.spyOn(env.DB, 'batch').mockRestore();
   const prepare = env.DB.prepare.bind(env.DB);
   const batch = env.DB.batch.bind(env.DB);
   const texts = new WeakMap<D1PreparedStatement, string>();
