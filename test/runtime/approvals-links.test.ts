@@ -1,11 +1,12 @@
 /** Who may look at an approval, what they see, and that looking changes nothing (SPEC 5). */
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalView, LinkProof } from '../../src/session/rpc.ts';
 import { decide, fateOf, linkOf, parkedRefund, parkIn, reject, type Parked } from '../support/approver.ts';
-import { changePolicy, dumpOf, failReads, runAlarm } from '../support/inside.ts';
+import { changePolicy, dumpOf, failReads, runAlarm, withoutAlarms } from '../support/inside.ts';
 import { APPROVERS, newAgent, newOrder, outcomeOf, refund } from '../support/session.ts';
 
+beforeEach(() => void withoutAlarms());
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();

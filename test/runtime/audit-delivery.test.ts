@@ -4,12 +4,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chainHash, firstPrevious, type AuditRow } from '../../src/store/audit-row.ts';
 import { listAudit } from '../../src/store/audit.ts';
 import { ledgerSql } from '../../src/store/d1.ts';
-import { alarmOf, auditIn, runAlarm } from '../support/inside.ts';
+import { AHEAD, alarmOf, auditIn, runAlarm, withoutAlarms } from '../support/inside.ts';
 import { newAgent, newOrder, refund, type Agent } from '../support/session.ts';
 
-// Ahead of the real clock, so that no alarm runs but those that a test runs.
-const START = Date.UTC(2040, 0, 1);
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: START }));
+beforeEach(() => void withoutAlarms());
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
@@ -82,7 +80,7 @@ describe('the rows of a log', () => {
       },
     );
     await runAlarm(agent.object);
-    expect(await alarmOf(agent.object)).toBeLessThanOrEqual(START + 60_000);
+    expect(await alarmOf(agent.object)).toBeLessThanOrEqual(AHEAD + 60_000);
     await runAlarm(agent.object);
     expect(reports.map((rows) => [rows[0]?.seq, rows.at(-1)?.seq])).toEqual([
       [1, 100],
@@ -127,7 +125,7 @@ describe('the rows of a log', () => {
     const reports = watchReports();
     for (const _ of [1, 2]) await runAlarm(agent.object);
     expect(placesIn(reports)).toEqual([[1], [1]]);
-    expect(await alarmOf(agent.object)).toBeLessThanOrEqual(START + 60_000);
+    expect(await alarmOf(agent.object)).toBeLessThanOrEqual(AHEAD + 60_000);
     expect((await auditIn(agent.object))[0]).toEqual(row);
   });
 

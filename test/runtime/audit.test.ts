@@ -3,13 +3,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hashOf } from '../../src/canonical.ts';
 import type { AuditRow } from '../../src/store/audit-row.ts';
 import { decide, linkOf, parkedRefund, parkIn, reject } from '../support/approver.ts';
-import { alarmOf, auditIn, changePolicy, runAlarm } from '../support/inside.ts';
+import { AHEAD, alarmOf, auditIn, changePolicy, runAlarm, withoutAlarms } from '../support/inside.ts';
 import { APPROVERS, newAgent, newOrder, refund, type Agent } from '../support/session.ts';
 
-// Ahead of the real clock, so that no alarm runs but those that a test runs.
-const START = Date.UTC(2040, 0, 1);
 const at = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: ms });
-beforeEach(() => void at(START));
+beforeEach(() => void withoutAlarms());
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
@@ -48,7 +46,7 @@ describe('the log', () => {
     await decide(failing);
     await changePolicy(agent, { max_refund_cents: 50_000 });
     await parkIn(agent);
-    at(START + 60_000);
+    at(AHEAD + 60_000);
     await runAlarm(agent.object);
     await stub.approval(agent.uid, parked.id, 0);
     await parkIn(agent);
@@ -184,13 +182,13 @@ describe('rows on their way', () => {
   it('are due within 5 seconds, and no mail that is reported meanwhile puts them off', async () => {
     const parked = await parkedRefund();
     const { agent, id } = parked;
-    expect(await alarmOf(agent.object)).toBe(START);
+    expect(await alarmOf(agent.object)).toBe(AHEAD);
     await runAlarm(agent.object);
     await agent.stub().delivered({ type: 'approval', object: agent.object, approval_id: id, approver: 0 }, 'sent');
     await agent.call('nothing', {});
     const due = await alarmOf(agent.object);
-    expect(due).toBeLessThanOrEqual(START + 5_000);
-    at(START + 3_000);
+    expect(due).toBeLessThanOrEqual(AHEAD + 5_000);
+    at(AHEAD + 3_000);
     await agent.stub().delivered({ type: 'approval', object: agent.object, approval_id: id, approver: 1 }, 'sent');
     await agent.call('nothing', {});
     expect(await alarmOf(agent.object)).toBe(due);

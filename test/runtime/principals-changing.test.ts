@@ -1,5 +1,5 @@
 /** What a change means to what is under way: revocation, a policy that changes during a call, and who is not known at all. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/ports.ts';
 import { decide, fateOf, linkOf, parkedRefund, parkIn, reject } from '../support/approver.ts';
 import {
@@ -11,10 +11,15 @@ import {
   revokeUnheard,
   rowsIn,
   tablesIn,
+  withoutAlarms,
 } from '../support/inside.ts';
 import { APPROVERS, ledgerOf, newAgent, newOrder, outcomeOf, refund, stubOf, type Agent } from '../support/session.ts';
 
-afterEach(() => vi.restoreAllMocks());
+beforeEach(() => void withoutAlarms());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 const untouched = { refunded_cents: 0, applied: 0, voids: 0 };
 const unasked = { confirm_above_cents: 50_000 };

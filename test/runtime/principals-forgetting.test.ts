@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { linkOf, parkedRefund, reject } from '../support/approver.ts';
-import { auditIn, beforeNextBatch, rowsIn, runAlarm, tablesIn } from '../support/inside.ts';
+import { AHEAD, auditIn, beforeNextBatch, rowsIn, runAlarm, tablesIn } from '../support/inside.ts';
 import { newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
 afterEach(() => {
@@ -14,23 +14,22 @@ const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const opened = Date.UTC(2026, 11, 1);
 const at = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: ms });
 
 /** What is left of the session after its alarm ran `ms` after opening. */
 async function leftAfter(agent: Agent, ms: number): Promise<string[]> {
-  at(opened + ms);
+  at(AHEAD + ms);
   await runAlarm(agent.object);
   const tables = await tablesIn(agent.object);
   const counts = await Promise.all(tables.map((table) => rowsIn(agent.object, `SELECT 1 FROM ${table} LIMIT 1`)));
   return tables.filter((_, place) => (counts[place]?.length ?? 0) > 0);
 }
 
-/** A session opened at `opened` with a token of one hour, and one call a day later. */
+/** A session opened at {@link AHEAD} with a token of one hour, and one call a day later. */
 async function usedAgent(): Promise<Agent> {
-  at(opened);
+  at(AHEAD);
   const agent = await newAgent();
-  at(opened + DAY_MS);
+  at(AHEAD + DAY_MS);
   await agent.call('nothing', {});
   return agent;
 }
@@ -48,14 +47,14 @@ describe('a session', () => {
 
   it('that was rejoined is remembered 30 days from then, its new token included', async () => {
     const agent = await usedAgent();
-    at(opened + 3 * DAY_MS);
+    at(AHEAD + 3 * DAY_MS);
     await rejoin(agent);
     expect(await leftAfter(agent, 33 * DAY_MS + HOUR_MS - SECOND_MS)).toEqual(['session', 'log']);
     expect(await leftAfter(agent, 33 * DAY_MS + HOUR_MS)).toEqual(['heads']);
   });
 
   it('is remembered while a link can be viewed', async () => {
-    at(opened);
+    at(AHEAD);
     const parked = await parkedRefund({ approval_ttl_seconds: 604_800 });
     const proof = await linkOf(parked);
     await reject(parked);
@@ -78,7 +77,7 @@ describe('a session', () => {
   });
 
   it('is remembered while an effect is unknown', async () => {
-    at(opened);
+    at(AHEAD);
     const agent = await newAgent({ confirm_above_cents: 50_000 });
     const prepare = env.DB.prepare.bind(env.DB);
     const attempts = vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
@@ -112,7 +111,7 @@ describe('a session', () => {
 
   it('that is forgotten while it is rejoined is opened anew', async () => {
     const agent = await usedAgent();
-    at(opened + 31 * DAY_MS);
+    at(AHEAD + 31 * DAY_MS);
     beforeNextBatch(() => runAlarm(agent.object));
     const answer = await rejoin(agent);
     expect(answer).toMatchObject({ opened: 'new' });

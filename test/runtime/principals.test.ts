@@ -1,14 +1,18 @@
 /** Opening, rejoining, narrowing and ending a session, and how its caller's changes reach it (SPEC 2 and 3). */
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sessionObjectName } from '../../src/auth/tokens.ts';
 import type { OpenAnswer, OpenRequest } from '../../src/session/rpc.ts';
 import { readCallerChange } from '../../src/store/callers.ts';
 import { ledgerSql } from '../../src/store/d1.ts';
-import { changePolicy, dumpOf, revoke, tablesIn, tell } from '../support/inside.ts';
+import { changePolicy, dumpOf, revoke, tablesIn, tell, withoutAlarms } from '../support/inside.ts';
 import { APPROVERS, newAgent, newCaller, newOrder, outcomeOf, stubOf, type Agent } from '../support/session.ts';
 
-afterEach(() => vi.restoreAllMocks());
+beforeEach(() => void withoutAlarms());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 const sessionId = 'chat-1';
 const objectOf = (caller_id: string) => sessionObjectName(caller_id, sessionId);

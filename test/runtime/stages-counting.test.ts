@@ -1,11 +1,12 @@
 /** Stage 0 and the counting of stage 4: steps, loops, and what starts a count anew (SPEC 4). */
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { decide, parkedRefund, reject, type Parked } from '../support/approver.ts';
-import { auditIn, changePolicy, runAlarm } from '../support/inside.ts';
+import { auditIn, changePolicy, runAlarm, withoutAlarms } from '../support/inside.ts';
 import { ledgerOf, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
+beforeEach(() => void withoutAlarms());
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();

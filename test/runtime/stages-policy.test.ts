@@ -1,8 +1,8 @@
 /** Stage 6: limits, what is reserved under them, and the notices that make "it was passed on" true (SPEC 4). */
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { decide, linkOf, parkedRefund, parkIn, reject, type Parked } from '../support/approver.ts';
-import { changePolicy, runAlarm } from '../support/inside.ts';
+import { changePolicy, runAlarm, withoutAlarms } from '../support/inside.ts';
 import { APPROVERS, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
 afterEach(() => {
@@ -20,6 +20,8 @@ async function refundNew(agent: Agent, changes: Record<string, unknown> = {}): P
 }
 
 describe('max_refund_cents', () => {
+  beforeEach(() => void withoutAlarms());
+
   it("is the narrower of the session's and the policy's, and allows its own value", async () => {
     for (const [policy, own] of [
       [2590, 50_000],
@@ -39,6 +41,8 @@ describe('max_refund_cents', () => {
 });
 
 describe('max_session_refund_cents', () => {
+  beforeEach(() => void withoutAlarms());
+
   it('counts what was applied, per currency, and allows its own value', async () => {
     const agent = await newAgent({ ...unasked, max_session_refund_cents: 5180 });
     expect(await refundNew(agent)).toBe('OK');
@@ -94,6 +98,8 @@ describe('max_session_refund_cents', () => {
 });
 
 describe('approvals of a session', () => {
+  beforeEach(() => void withoutAlarms());
+
   it('wait three at a time', async () => {
     const parked = await parkedRefund();
     const { agent } = parked;

@@ -1,11 +1,15 @@
 /** The order of the nine stages, and what never gets past the first of them (SPEC 4). */
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/ports.ts';
-import { rowsIn } from '../support/inside.ts';
+import { rowsIn, withoutAlarms } from '../support/inside.ts';
 import { ledgerOf, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
-afterEach(() => vi.restoreAllMocks());
+beforeEach(() => void withoutAlarms());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 /** What makes a call that would be applied fail at one stage: a change of the policy, of what came before, or of the call. */
 type Fault = {

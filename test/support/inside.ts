@@ -33,6 +33,12 @@ export async function dumpOf(object: string): Promise<string> {
 export const auditIn = async (object: string): Promise<AuditRow[]> =>
   (await rowsIn(object, 'SELECT row FROM log ORDER BY seq')).map(({ row }) => JSON.parse(String(row)) as AuditRow);
 
+/** A time ahead of the real clock, which alarms go by. */
+export const AHEAD = Date.UTC(2040, 0, 1);
+
+/** Begins at {@link AHEAD}: no alarm runs but those that a test runs. */
+export const withoutAlarms = () => vi.useFakeTimers({ toFake: ['Date'], now: AHEAD });
+
 /** Runs the alarm now; false where none was armed. */
 export const runAlarm = (object: string): Promise<boolean> => runDurableObjectAlarm(env.SESSION.getByName(object));
 
