@@ -1,0 +1,26 @@
+/** The protocol's public conformance suite, as `npm run mcp:conformance` runs it. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freshWorker, type Client } from './client.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../scripts/mcp-conformance.ts');
+const REVISIONS = 3;
+
+describe('POST /mcp under the conformance suite', () => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await freshWorker();
+  });
+  afterAll(() => client.stop());
+
+  it('fails nothing but what stands as not applicable, in any revision', { timeout: 240_000 }, async () => {
+    const caller = await client.newCaller({ max_steps: 1_000 });
+    const { token } = await client.newSession({}, caller);
+    const env = { ...process.env, SESSION_TOKEN: token };
+    // Rejects, showing all the suite said, where the script fails.
+    const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, client.worker.url], { env });
+    expect(stdout.match(/Baseline check passed: all failures are expected/g)).toHaveLength(REVISIONS);
+  });
+});
