@@ -80,6 +80,10 @@ export function takeChange(sql: SessionSql, change: CallerChange): void {
   );
 }
 
+/** Opened without a customer while that was allowed: since one is required, everybody's orders are out of its reach. */
+export const lacksCustomer = ({ customer_id, policy }: SessionRow): boolean =>
+  customer_id === null && policy.customer_scope === 'required';
+
 /** The narrower of the session's own fields and its caller's policy, whatever each says by now. */
 export function scopeOf(row: SessionRow): Scope {
   const { own, policy } = row;
@@ -88,7 +92,9 @@ export function scopeOf(row: SessionRow): Scope {
     session_id: row.session_id,
     uid: row.uid,
     customer_id: row.customer_id,
-    tools: policy.allowed_tools.filter((name) => own.tools?.includes(name) ?? true).toSorted(),
+    tools: lacksCustomer(row)
+      ? []
+      : policy.allowed_tools.filter((name) => own.tools?.includes(name) ?? true).toSorted(),
     max_steps: Math.min(policy.max_steps, own.max_steps ?? Infinity),
     max_duplicate_calls: policy.max_duplicate_calls,
     max_refund_cents: Math.min(policy.max_refund_cents, own.max_refund_cents ?? Infinity),

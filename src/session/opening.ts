@@ -4,7 +4,7 @@ import type { Policy, Scope } from '../ports.ts';
 import { extendSession, openSession, withdrawSession } from '../store/sessions.ts';
 import type { Alarms } from './alarms.ts';
 import type { Own, SessionRow } from './identity.ts';
-import { insertSession, readSession, scopeOf, shownPolicy, takeChange, theSession } from './identity.ts';
+import { insertSession, lacksCustomer, readSession, scopeOf, shownPolicy, takeChange, theSession } from './identity.ts';
 import type { SessionPorts } from './ports.ts';
 import { openRecords } from './records.ts';
 import type { CallerChange, OpenAnswer, OpenRequest } from './rpc.ts';
@@ -170,6 +170,7 @@ function refusedRejoin(request: OpenRequest, session: SessionRow, { tools }: Ses
     return { refused: 'conflict', field: 'customer_id' };
   if (request.requested_by !== undefined && request.requested_by.toLowerCase() !== session.requested_by)
     return { refused: 'conflict', field: 'requested_by' };
+  if (lacksCustomer(session)) return { refused: 'customer_required' };
   return unnarrowed(request, scopeOf(session), tools);
 }
 

@@ -163,6 +163,18 @@ describe("a caller's change", () => {
     expect(await agent.call('get_order', {})).toMatchObject({ max_steps: 8 });
   });
 
+  it('that requires a customer shuts a session without one', async () => {
+    const agent = await newAgent();
+    const scoped = await newAgent({}, { caller_id: agent.caller_id, customer_id: 'CUS-1' });
+    await changePolicy(agent, { customer_scope: 'required' });
+    await tell(scoped);
+    expect(outcomeOf(await agent.call('get_order', { order_id: await newOrder() })).code).toBe('TOOL_NOT_ALLOWED');
+    expect(await agent.stub().tools(agent.uid)).toEqual([]);
+    expect(await rejoin(agent)).toEqual({ refused: 'customer_required' });
+    expect(outcomeOf(await scoped.call('get_order', { order_id: await newOrder() })).code).toBe('OK');
+    expect(await rejoin(scoped)).toMatchObject({ opened: 'rejoined' });
+  });
+
   it('is harmless when told twice or late: the higher version stays', async () => {
     const agent = await newAgent();
     const older = await changeOf(agent.caller_id);
