@@ -10,29 +10,31 @@ const STYLE = `
 .brand nav { display: flex; flex-wrap: wrap; gap: 4px 16px; }
 .brand nav a { color: var(--accent); text-decoration: underline; }
 h2 { font-size: 24px; margin: 48px 0 12px; scroll-margin-top: 16px; }
-h3 { font-size: 17px; margin: 0 0 6px; overflow-wrap: anywhere; scroll-margin-top: 16px; }
+h3 { font-size: 17px; margin: 28px 0 6px; }
+.entry h3 { margin-top: 0; }
 h4 { margin: 16px 0 4px; font-size: 14px; color: var(--muted); }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.9em; }
 pre {
-  margin: 0 0 16px; padding: 14px 16px; overflow-x: auto; border-radius: 10px; line-height: 1.5;
-  background: var(--card); border: 1px solid var(--line); overflow-wrap: normal;
+  margin: 0 0 16px; padding: 14px 16px; border-radius: 10px; line-height: 1.5; white-space: pre-wrap;
+  background: var(--card); border: 1px solid var(--line);
 }
 .contents { display: flex; flex-wrap: wrap; gap: 8px 20px; margin: 0 0 20px; padding: 0; list-style: none; }
 .entry { padding: 18px 20px; }
+.entry .contents { gap: 4px 16px; margin-bottom: 4px; font-size: 15px; }
 .entry p { margin-bottom: 8px; }
 .entry pre { background: var(--ground); margin-bottom: 0; }
 .method { color: var(--accent); font-weight: 700; }
-table { width: 100%; border-collapse: collapse; font-size: 15px; }
-th, td { padding: 8px 16px 8px 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; }
+table { width: 100%; margin-bottom: 16px; border-collapse: collapse; font-size: 15px; }
+th, td { overflow-wrap: break-word; padding: 8px 16px 8px 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { border-top: 0; color: var(--muted); font-weight: 600; font-size: 14px; }
 tbody th { font-weight: 600; }
-.type { color: var(--muted); }
+.type { min-width: 14ch; color: var(--muted); }
 details { margin-top: 8px; }
 summary { cursor: pointer; min-height: 32px; color: var(--accent); font-weight: 600; }
 @media (max-width: 640px) {
   table, tbody, tr, th, td { display: block; }
   thead { display: none; }
-  th, td { padding: 0; border: 0; }
+  th, td { padding: 0; border: 0; overflow-wrap: anywhere; }
   tr { padding: 10px 0; border-top: 1px solid var(--line); }
   h2 { font-size: 21px; }
 }

@@ -1,8 +1,9 @@
 /** The routes of `/docs`, grouped by who may ask: drawn from the same document that `/openapi.json` serves. */
 import type { JsonObject } from '../json.ts';
 import { Members } from './docs-schema.tsx';
-import { CREDENTIALS, type Credential, type Operation } from './operation.ts';
+import { CREDENTIALS, problemsOf, type Credential, type Operation } from './operation.ts';
 import { operations } from './operations.ts';
+import { PROBLEM_TYPES } from './problem.ts';
 
 const GROUPS: readonly { credential: Credential | null; title: string }[] = [
   { credential: 'caller', title: 'Host application' },
@@ -28,15 +29,10 @@ export const Routes = ({ document }: { document: JsonObject }) => (
   </>
 );
 
-type Reply = {
-  description: string;
-  content?: Record<string, { schema?: JsonObject; examples?: JsonObject }>;
-};
-
 type Described = {
   parameters?: { name: string; in: string; description?: string; schema: JsonObject }[];
   requestBody?: { content: Record<string, { schema: JsonObject }> };
-  responses: Record<string, Reply | { $ref: string }>;
+  responses: Record<string, { description: string; content?: Record<string, { schema?: JsonObject }> }>;
 };
 
 const Route = ({ operation, document }: { operation: Operation; document: JsonObject }) => {
@@ -66,9 +62,8 @@ const Route = ({ operation, document }: { operation: Operation; document: JsonOb
             <Members schema={schema} schemas={schemas} />
           </>
         ))}
-        {Object.entries(described.responses).map(([status, response]) => (
-          <Answered status={status} response={pointedTo(response, document)} schemas={schemas} />
-        ))}
+        <Answers operation={operation} responses={described.responses} schemas={schemas} />
+        <Refusals operation={operation} />
       </details>
     </article>
   );
@@ -91,38 +86,55 @@ const Parameters = ({ parameters }: { parameters: NonNullable<Described['paramet
   );
 };
 
-const Answered = ({ status, response, schemas }: { status: string; response: Reply; schemas: JsonObject }) => {
-  const problems = Object.keys(response.content?.['application/problem+json']?.examples ?? {});
-  const schema = response.content?.['application/json']?.schema;
+type AnswersProps = { operation: Operation; responses: Described['responses']; schemas: JsonObject };
+
+const Answers = ({ operation, responses, schemas }: AnswersProps) => {
+  const shown = new Set<string>();
   return (
     <>
-      <h4>{status}</h4>
-      {problems.length > 0 ? (
-        <p>
-          {problems.map((slug, index) => (
-            <>
-              {index === 0 ? '' : ', '}
-              <a href={`/docs/problems/${slug}`}>{slug}</a>
-            </>
-          ))}
-        </p>
-      ) : (
-        <p>{response.description}</p>
-      )}
-      {schema === undefined ? null : schema['$ref'] === '#/components/schemas/Outcome' ? (
-        <p>
-          An <a href="#outcomes">outcome</a>.
-        </p>
-      ) : (
-        <Members schema={schema} schemas={schemas} />
-      )}
+      {Object.keys(operation.answers).map((status) => {
+        const { description, content } = responses[status] ?? { description: '' };
+        const schema = content?.['application/json']?.schema;
+        const identity = JSON.stringify(schema);
+        const isNew = schema !== undefined && !shown.has(identity);
+        shown.add(identity);
+        return (
+          <>
+            <h4>Answers {status}</h4>
+            <p>{description}</p>
+            {isNew ? <AnswerBody schema={schema} schemas={schemas} /> : null}
+          </>
+        );
+      })}
     </>
   );
 };
 
-/** Responses that several operations share stand once. */
-const pointedTo = (response: Reply | { $ref: string }, document: JsonObject): Reply =>
-  '$ref' in response ? (at(document, ...response.$ref.slice('#/'.length).split('/')) as unknown as Reply) : response;
+const AnswerBody = ({ schema, schemas }: { schema: JsonObject; schemas: JsonObject }) =>
+  schema['$ref'] === '#/components/schemas/Outcome' ? (
+    <p>
+      An <a href="#outcomes">outcome</a>.
+    </p>
+  ) : (
+    <Members schema={schema} schemas={schemas} />
+  );
+
+const Refusals = ({ operation }: { operation: Operation }) => {
+  const problems = problemsOf(operation);
+  if (problems.length === 0) return null;
+  return (
+    <>
+      <h4>Refuses with</h4>
+      <ul class="contents">
+        {problems.map((slug) => (
+          <li>
+            {PROBLEM_TYPES[slug].status} <a href={`/docs/problems/${slug}`}>{slug}</a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+};
 
 /** A text in which backticks mark code. */
 export const Inline = ({ text }: { text: string }) => (

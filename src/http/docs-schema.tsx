@@ -3,6 +3,8 @@ import type { JsonObject, JsonValue } from '../json.ts';
 
 /** Deeper is left to the OpenAPI document. */
 const MAX_DEPTH = 3;
+/** A longer list of values has a table of its own. */
+const MAX_VALUES = 8;
 
 type Member = { path: string; type: string; description: string };
 
@@ -65,7 +67,11 @@ const isExplainedElsewhere = (name: string): boolean => name.endsWith('Outcome')
 
 const nameOf = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
 
-const describe = ({ description }: JsonObject): string => (typeof description === 'string' ? description : '');
+/** Of something that may be null, what it is otherwise says more. */
+function describe({ description, anyOf }: JsonObject): string {
+  if (typeof description === 'string') return description;
+  return Array.isArray(anyOf) ? describe(anyOf[0] as JsonObject) : '';
+}
 
 /** Fits a table's cell: `integer 1 to 1000, default 10`. */
 export function typeOf(schema: JsonObject): string {
@@ -77,7 +83,8 @@ function bareType(schema: JsonObject): string {
   const { $ref, type, enum: values, const: value, items, anyOf, format, pattern } = schema;
   if (typeof $ref === 'string') return nameOf($ref);
   if (value !== undefined) return JSON.stringify(value);
-  if (Array.isArray(values)) return values.map((each) => JSON.stringify(each)).join(' or ');
+  if (Array.isArray(values) && values.length <= MAX_VALUES)
+    return values.map((each) => JSON.stringify(each)).join(' or ');
   if (items !== undefined) return `array of ${bareType(items as JsonObject)}`;
   // An object with alternatives is told as an object; they stand in the OpenAPI document.
   if (type === undefined && Array.isArray(anyOf)) return (anyOf as JsonObject[]).map(bareType).join(' or ');
@@ -92,6 +99,6 @@ function rangeOf(schema: JsonObject): string {
   // The largest number that JSON carries safely is no limit of ours.
   const most = maximum === Number.MAX_SAFE_INTEGER ? undefined : (maximum ?? maxLength);
   const unit = minLength === undefined && maxLength === undefined ? '' : ' characters';
-  if (most !== undefined) return ` ${least ?? 0} to ${most}${unit}`;
+  if (most !== undefined) return `${least === undefined ? ' up to' : ` ${least} to`} ${most}${unit}`;
   return least === undefined ? '' : ` from ${least}${unit}`;
 }

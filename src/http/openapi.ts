@@ -17,7 +17,7 @@ const SECURITY_SCHEMES = {
 export function openApiDocument(publicUrl: string): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation) };
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation, publicUrl) };
   }
   return {
     openapi: '3.1.1',
@@ -44,9 +44,8 @@ export function openApiDocument(publicUrl: string): JsonObject {
   };
 }
 
-function operationObject(operation: Operation): JsonObject {
-  const { id, summary, description, credential, answers } = operation;
-  const answered = Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)]);
+function operationObject(operation: Operation, publicUrl: string): JsonObject {
+  const { id, summary, description, credential } = operation;
   return {
     operationId: id,
     summary,
@@ -54,7 +53,7 @@ function operationObject(operation: Operation): JsonObject {
     security: credential === null ? [] : [{ [credential]: [] }],
     ...parametersOf(operation),
     ...requestBodyOf(operation),
-    responses: { ...problemResponses(operation), ...(Object.fromEntries(answered) as JsonObject) },
+    responses: responsesOf(operation, publicUrl),
   };
 }
 
@@ -119,13 +118,20 @@ const problemsByStatus = (operation: Operation): [number, ProblemSlug[]][] => [
 
 const responseName = (slugs: readonly ProblemSlug[]): string => slugs.join('_or_');
 
-const problemResponses = (operation: Operation): JsonObject =>
-  Object.fromEntries(
-    problemsByStatus(operation).map(([status, slugs]) => [
-      String(status),
-      { $ref: `#/components/responses/${responseName(slugs)}` },
-    ]),
-  );
+/** A status that an answer and a problem share is one response with both contents. */
+function responsesOf(operation: Operation, publicUrl: string): JsonObject {
+  const answered = new Map(Object.entries(operation.answers).map(([status, answer]) => [status, responseOf(answer)]));
+  const problems = problemsByStatus(operation).map(([code, slugs]): [string, JsonObject] => {
+    const status = String(code);
+    const answer = answered.get(status);
+    if (answer === undefined) return [status, { $ref: `#/components/responses/${responseName(slugs)}` }];
+    const content = { ...contentOf(answer), ...contentOf(problemResponse(slugs, publicUrl)) };
+    return [status, { ...answer, content }];
+  });
+  return { ...Object.fromEntries(answered), ...Object.fromEntries(problems) };
+}
+
+const contentOf = ({ content }: JsonObject): JsonObject => (content ?? {}) as JsonObject;
 
 /** Each response that some operation points to, once. */
 const sharedResponses = (publicUrl: string): JsonObject =>

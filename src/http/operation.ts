@@ -1,6 +1,6 @@
 /** How one operation of the HTTP surface is described: what it takes, answers and refuses with. */
 import type * as z from 'zod';
-import type { ProblemSlug } from './problem.ts';
+import { PROBLEM_TYPES, type ProblemSlug } from './problem.ts';
 
 /** Who may ask, and what proves it. */
 export const CREDENTIALS = {
@@ -68,7 +68,7 @@ export const text = (description: string, mediaType: string): Answer => ({
   content: { [mediaType]: null },
 });
 
-/** All problems that this operation may answer with, each once. */
+/** All problems that this operation may answer with, each once, by their status. */
 export function problemsOf({ path, credential, body, problems }: Operation): ProblemSlug[] {
   // What an approver's browser is told is a page.
   if (credential === 'approver') return ['misdirected', 'not-configured'];
@@ -83,5 +83,5 @@ export function problemsOf({ path, credential, body, problems }: Operation): Pro
       'not-configured',
       'unavailable',
     ]),
-  ];
+  ].toSorted((a, b) => PROBLEM_TYPES[a].status - PROBLEM_TYPES[b].status);
 }

@@ -108,6 +108,7 @@ const rest: Operation[] = [
     answers: {
       200: json('The answer to a request, errors of the protocol included.', jsonRpc),
       202: { description: 'A notification was taken.' },
+      400: json('No message of the protocol, or of a version of it that is not spoken here.', jsonRpc),
     },
     problems: ['forbidden', 'session-exhausted'],
   },

@@ -34,18 +34,22 @@ const approvalNotice = z.strictObject({
   arguments: validArguments,
 }) satisfies z.ZodType<ApprovalNotice>;
 
-const head = {
+const named = {
   call_id: z.string().describe("The call's id: the host's own, or made here."),
   tool: z.string().max(40).describe('Characters outside [A-Za-z0-9_.:-] are shown as "?".'),
+};
+
+const placed = {
   step: z.int().min(1).nullable().describe('The step it took; null where the session could not be reached.'),
   replayed: z.boolean().describe('Whether this is what an earlier call was told.'),
   deprecated: z.string().exactOptional().describe('The tool to use instead of this one.'),
 };
 
 export const okOutcome = z.strictObject({
-  ...head,
+  ...named,
   ok: z.literal(true),
   code: z.literal('OK'),
+  ...placed,
   data: anyObject("What the tool answers, by the tool's own schema.", { anyOf: toolSchemas('data') }),
   truncated: z.literal(true).exactOptional().describe('The answer was too large: its longest array lost items.'),
 });
@@ -59,9 +63,10 @@ const next: z.ZodType<Next> = z.enum([
 ]);
 
 export const refusedOutcome = z.strictObject({
-  ...head,
+  ...named,
   ok: z.literal(false),
-  code: z.enum([...gateCodes, ...toolCodes]),
+  code: z.enum([...gateCodes, ...toolCodes]).describe("Why: one of the gate's codes or of the tool's own."),
+  ...placed,
   message: z.string().describe('What a person may be told as it stands.'),
   next: next.describe('What the model should do about it.'),
   problems: z

@@ -45,7 +45,7 @@ function clientOf(worker: LocalWorker) {
       ...(text === undefined ? {} : { body: text }),
     });
     const read = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json') === true && read !== '';
+    const isJson = /^application\/(?:problem\+)?json/.test(response.headers.get('content-type') ?? '') && read !== '';
     return {
       status: response.status,
       headers: response.headers,
