@@ -8,6 +8,8 @@ const root = path.resolve(process.env['CORPORA_DIR'] ?? '../shared/corpora');
 export interface Corpus {
   /** The names in the folder, sorted. */
   readonly names: readonly string[];
+  /** The names of the files in one folder of it, each with that folder's, sorted. */
+  readonly namesIn: (folder: string) => readonly string[];
   /** A file as UTF-8 text; what is no UTF-8 reads as U+FFFD. */
   readonly text: (name: string) => string;
 }
@@ -21,6 +23,10 @@ export function describeCorpus(folder: string, body: (corpus: Corpus) => void): 
     if (missing) return;
     body({
       names: readdirSync(directory).toSorted(),
+      namesIn: (folder) =>
+        readdirSync(path.join(directory, folder))
+          .toSorted()
+          .map((name) => `${folder}/${name}`),
       text: (name) => readFileSync(path.join(directory, name), 'utf8'),
     });
   });
