@@ -2,7 +2,7 @@
 import { ProtocolError, type Client as McpClient } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
-import { freshWorker, type Client, type Json, type Session } from './client.ts';
+import { freshWorker, type Caller, type Client, type Json, type Session } from './client.ts';
 import { connectMcp, MCP_VERSIONS } from './mcp-client.ts';
 
 const ORDER = { order_id: 'ORD-1001' };
@@ -10,8 +10,10 @@ const REFUND = { ...ORDER, amount_cents: 1_000, currency: 'BRL', reason: 'damage
 const CALL_ID = 'toolgate/call_id';
 
 let http: Client;
+let shop: Caller;
 beforeAll(async () => {
   http = await freshWorker();
+  shop = await http.newCaller();
 });
 afterAll(() => http.stop());
 
@@ -27,7 +29,7 @@ describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
   let session: Session;
   let mcp: McpClient;
   beforeEach(async () => {
-    session = await http.newSession({ max_steps: 10 });
+    session = await http.newSession({}, shop);
     mcp = await connectMcp(http.worker.url, session.token, version);
     return () => mcp.close();
   });
@@ -81,7 +83,9 @@ describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
     const refusal: unknown = await mcp.callTool({ name, arguments: {} }).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(ProtocolError);
     expect(refusal).toMatchObject({ code: -32_602, data: { ok: false, code, tool: name, step: 1 } });
-    expect(observed(await mcp.callTool({ name: 'get_order', arguments: ORDER }))).toMatchObject({ step: 2 });
+    const { json, headers } = await http.call(session.token, { tool: 'get_order', arguments: ORDER });
+    expect(json['step']).toBe(2);
+    expect(headers.get('toolgate-audit')).toMatch(/^2:/);
   });
 
   it("gets a refund approved by the mail's link, and reads what came of it under the same call id", async () => {
@@ -97,5 +101,73 @@ describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
     expect(done.structuredContent).toMatchObject({ order_id: 'ORD-1001', refunded_cents: 1_000 });
     expect(observed(done)).toMatchObject({ call_id: 'refund-1', step: 1, ok: true, replayed: true });
     expect(observed(await mcp.callTool({ name: 'get_order', arguments: ORDER }))).toMatchObject({ step: 2 });
+  });
+});
+
+describe('POST /mcp', () => {
+  const send = (token: string, body: unknown, headers: Record<string, string> = {}) =>
+    http.send('/mcp', { credential: token, body, headers });
+  const message = (id: number, name: string, args: unknown): Json => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name, arguments: args },
+  });
+
+  it('lists the tools in equal bytes to whoever asks, in whatever order the policy names them', async () => {
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const caller = await http.newCaller({ allowed_tools: ['refund_order', 'get_order', 'calculator'] });
+    const [one, two] = [await http.newSession({}, shop), await http.newSession({}, caller)];
+    const { status, text } = await send(one.token, list);
+    expect(status).toBe(200);
+    expect((await send(one.token, list)).text).toBe(text);
+    expect((await send(two.token, list)).text).toBe(text);
+  });
+
+  it('runs the calls of a batch in their order, each with its step', async () => {
+    const { token } = await http.newSession({}, shop);
+    const batch = [message(3, 'get_order', ORDER), message(3, 'no_such_tool', {}), message(1, 'get_order', 'ORD-1001')];
+    const answer = await send(token, batch);
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject([
+      { id: 3, result: { structuredContent: { order_id: 'ORD-1001' } } },
+      { id: 3, error: { code: -32_602, data: { code: 'UNKNOWN_TOOL', step: 2 } } },
+      { id: 1, result: { isError: true } },
+    ]);
+    expect(answer.text).toContain('INVALID_JSON');
+    expect(answer.headers.get('ratelimit')).toBe('"steps";r=7');
+  });
+
+  it('takes the token of a session until it ends', async () => {
+    const { session_id, token } = await http.newSession({}, shop);
+    await http.send(`/v1/sessions/${session_id}`, { method: 'DELETE', credential: shop.api_key });
+    for (const method of ['initialize', 'tools/list', 'tools/call'])
+      expect((await send(token, { jsonrpc: '2.0', id: 1, method })).status).toBe(401);
+  });
+
+  it.each([
+    ['an API key', 401, () => send(shop.api_key, message(1, 'get_order', ORDER))],
+    [
+      'a page of elsewhere',
+      403,
+      (token: string) => send(token, message(1, 'get_order', ORDER), { Origin: 'https://evil.example' }),
+    ],
+    ['a client that wants a stream', 405, (token: string) => http.send('/mcp', { credential: token })],
+    ['half a body', 400, (token: string) => send(token, '{"jsonrpc":"2.0"')],
+    ['a packed body', 415, (token: string) => send(token, '{}', { 'Content-Encoding': 'gzip' })],
+    ['2 MiB', 413, (token: string) => send(token, { pad: 'x'.repeat(2 ** 21) })],
+    [
+      '129 calls',
+      422,
+      (token: string) =>
+        send(
+          token,
+          Array.from({ length: 129 }, (_, id) => message(id, 'x', {})),
+        ),
+    ],
+  ])('refuses %s with %i and takes no step', async (_, status, refused) => {
+    const { token } = await http.newSession({}, shop);
+    expect((await refused(token)).status).toBe(status);
+    expect((await http.call(token, { tool: 'get_order', arguments: ORDER })).json['step']).toBe(1);
   });
 });
