@@ -63,13 +63,13 @@ export class Approvals {
     };
     if (request.decision === 'reject') {
       reject(record, decision, this.#gate);
-      return { decided: 'rejected', ...(await seen()) };
+      return { decided: 'rejected' };
     }
     const approved = await this.#approve(record, decision, request);
     switch (approved) {
       case 'approved':
       case 'failed':
-        return { decided: approved, ...(await seen()) };
+        return { decided: approved };
       case 'barred':
         return { refused: 'bad_link' };
       case 'lost':

@@ -126,8 +126,8 @@ export type DecisionRequest = LinkProof & {
 };
 
 export type DecisionAnswer =
-  /** This request decided. `view` is the state after it. */
-  | { decided: 'approved' | 'rejected' | 'failed'; view: ApprovalView }
+  /** This request decided. What it came to is seen by looking: the answer waits for no further read of the ledger. */
+  | { decided: 'approved' | 'rejected' | 'failed' }
   | { refused: 'bad_link' }
   /** 409: somebody else decided, or it expired. */
   | { refused: 'already_decided'; view: ApprovalView }
