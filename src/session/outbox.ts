@@ -89,11 +89,8 @@ function withinBytes(rows: AuditRow[]): AuditRow[] {
   return beyond === -1 ? rows : rows.slice(0, beyond);
 }
 
-const stateOf = (sql: SessionSql, { ended_at, expires_at }: SessionRow) => ({
-  open_records: openRecords(sql).length,
-  ended_at,
-  expires_at,
-});
+/** Not the expiry: opening and rejoining write it to D1 themselves, and naming it here would rewrite its index each time. */
+const stateOf = (sql: SessionSql, { ended_at }: SessionRow) => ({ open_records: openRecords(sql).length, ended_at });
 /** Rises with every change of what is told: each comes with a change of a record or with a row. */
 const versionOf = (sql: SessionSql): number =>
   Number(

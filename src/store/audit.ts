@@ -34,15 +34,14 @@ const UPSERT_APPROVALS = `
 
 /** A report that lands late must not hide what a later one told: the higher version wins here too. */
 const UPDATE_SESSION = `
-  UPDATE sessions SET open_records = ?2, ended_at = ?3, expires_at = max(expires_at, ?4), version = ?5
-  WHERE uid = ?1 AND version < ?5`;
+  UPDATE sessions SET open_records = ?2, ended_at = ?3, version = ?4 WHERE uid = ?1 AND version < ?4`;
 
 /** What a session object reports of itself and its log. Times in ms since the epoch. */
 export type Report = {
   uid: string;
   rows: readonly AuditRow[];
   approvals: readonly ApprovalRow[];
-  session: { version: number; open_records: number; ended_at: number | null; expires_at: number } | null;
+  session: { version: number; open_records: number; ended_at: number | null } | null;
 };
 
 /**
@@ -55,8 +54,8 @@ export async function deliver(sql: LedgerSql, { uid, rows, approvals, session }:
   if (last !== undefined) statements.push({ sql: INSERT_ROWS, params: [JSON.stringify(rows.map(toColumns))] });
   if (approvals.length > 0) statements.push({ sql: UPSERT_APPROVALS, params: [JSON.stringify(approvals)] });
   if (session !== null) {
-    const { version, open_records, ended_at, expires_at } = session;
-    statements.push({ sql: UPDATE_SESSION, params: [uid, open_records, ended_at, expires_at, version] });
+    const { version, open_records, ended_at } = session;
+    statements.push({ sql: UPDATE_SESSION, params: [uid, open_records, ended_at, version] });
   }
   if (last !== undefined) {
     const sql = 'SELECT hash FROM audit WHERE uid = ?1 AND seq = ?2';
