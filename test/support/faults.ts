@@ -10,8 +10,8 @@ import { Session } from '../../src/session/session.ts';
 
 /** What a trip to D1 is for: `check` reads an order, `send` and `void` write an attempt, `report` carries the outbox. */
 export type TripKind = 'check' | 'send' | 'void' | 'report' | 'other';
-/** `parallel`: it began while another was on its way, so nobody waited for it alone. */
-export type Trip = { kind: TripKind; parallel: boolean; rowsWritten: number };
+/** `parallel`: it began while another was on its way, so nobody waited for it alone. `written`: rows of each statement. */
+export type Trip = { kind: TripKind; parallel: boolean; written: number[] };
 type Go = () => Promise<unknown>;
 export type Fault = (go: Go) => Promise<unknown>;
 
@@ -56,12 +56,12 @@ export function watchD1() {
   let onTheWay = 0;
 
   async function travel(kind: TripKind, go: Go): Promise<unknown> {
-    const trip: Trip = { kind, parallel: onTheWay > 0, rowsWritten: 0 };
+    const trip: Trip = { kind, parallel: onTheWay > 0, written: [] };
     trips.push(trip);
     onTheWay += 1;
     const counted: Go = async () => {
       const answer = await go();
-      trip.rowsWritten += writtenBy(answer);
+      trip.written.push(...writtenBy(answer));
       return answer;
     };
     try {
@@ -144,9 +144,9 @@ function kindOf(texts: string[]): TripKind {
   return first.includes('refunded_cents, currency FROM orders') ? 'check' : 'other';
 }
 
-function writtenBy(answer: unknown): number {
+function writtenBy(answer: unknown): number[] {
   const results = (Array.isArray(answer) ? answer : [answer]) as D1Result[];
-  return results.reduce((rows, { meta }) => rows + meta.rows_written, 0);
+  return results.map(({ meta }) => meta.rows_written);
 }
 
 /** Counts what reaches an object; resolves once that many calls, or decisions, have got as far as they get without waiting. */

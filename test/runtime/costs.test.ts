@@ -1,0 +1,237 @@
+/** What a call costs (DESIGN 4), line by line: trips that somebody waits for, rows the session writes, rows D1 writes before the answer. */
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Policy } from '../../src/ports.ts';
+import { Session } from '../../src/session/session.ts';
+import { decisionOn, moveOn, parks, standStill } from '../support/effects.ts';
+import { answersOverloaded, isRefused, watchD1, type Trip, type WatchedD1 } from '../support/faults.ts';
+import { changePolicy, runAlarm } from '../support/inside.ts';
+import { meterSession } from '../support/metered-session.ts';
+import { ask, makeCaller, openSessionOf } from '../support/over-http.ts';
+import { newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
+
+beforeEach(standStill);
+afterEach(moveOn);
+
+const UNASKED = { confirm_above_cents: 50_000 };
+const ALL_TOOLS = [
+  'get_order',
+  'refund_order',
+  'calculator',
+  'lookup_document',
+  'count_documents',
+  'search_transactions',
+];
+
+/** `hops`: the RPC and each trip to D1 that began when no other was under way. `transactions`: those of the session. */
+type Cost = { hops: number; session: number; transactions: number; d1: number };
+
+/** Counts what `act` costs once it is answered; what the alarm does later is another matter. */
+async function costOf({ object }: Agent, act: (d1: WatchedD1) => Promise<unknown>): Promise<Cost> {
+  const written = await meterSession(object);
+  const rpc = (['call', 'decide'] as const).map((method) => vi.spyOn(Session.prototype, method).mockClear());
+  const d1 = watchD1();
+  await act(d1);
+  const calls = rpc.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+  return { hops: calls + hopsOf(d1.trips), ...written(), d1: rowsOf(d1.trips) };
+}
+
+const hopsOf = (trips: Trip[]): number => trips.filter(({ parallel }) => !parallel).length;
+const rowsOf = (trips: Trip[]): number => trips.flatMap(({ written }) => written).reduce((sum, rows) => sum + rows, 0);
+
+type Line = {
+  call: string;
+  policy?: Partial<Policy>;
+  tool?: string;
+  args?: Record<string, unknown> | string;
+  before?: (agent: Agent, order: string) => Promise<unknown>;
+  id?: string;
+  code: string;
+};
+
+/** Makes the line's call and answers with what it cost. */
+async function costOfCall({ policy = {}, tool = 'refund_order', args, before, id, code }: Line): Promise<Cost> {
+  const [order, agent] = [await newOrder(), await newAgent({ allowed_tools: ALL_TOOLS, ...policy })];
+  await before?.(agent, order);
+  const sent =
+    tool === 'refund_order' && typeof args !== 'string' ? refund(order, args) : (args ?? { order_id: order });
+  return costOf(agent, async () => expect(outcomeOf(await agent.call(tool, sent, id)).code).toBe(code));
+}
+
+const same = (agent: Agent, order: string) => agent.call('refund_order', refund(order), 'same');
+
+describe('a transport error', () => {
+  it('costs nothing', async () => {
+    const { token } = await openSessionOf((await makeCaller()).api_key);
+    const [rpc, d1] = [vi.spyOn(Session.prototype, 'call'), watchD1()];
+    for (const [credential, body, status] of [
+      ['no token', {}, 401],
+      [token, { tool: 1 }, 422],
+      [token, [], 422],
+    ] as const)
+      expect((await ask(credential, 'POST', '/v1/calls', body)).status).toBe(status);
+    expect(rpc).not.toHaveBeenCalled();
+    expect(d1.trips).toEqual([]);
+  });
+});
+
+describe('a call refused at stages 0 to 4, a replay, what is pending or rejected again', () => {
+  const lines: Line[] = [
+    { call: 'past the budget', policy: { max_steps: 1 }, before: same, code: 'STEP_LIMIT' },
+    { call: 'of no tool', tool: 'no_such_tool', code: 'UNKNOWN_TOOL' },
+    { call: 'of a tool not allowed', policy: { allowed_tools: [] }, code: 'TOOL_NOT_ALLOWED' },
+    { call: 'whose text is no JSON', args: '{', code: 'INVALID_JSON' },
+    { call: 'outside the schema', args: { amount_cents: 0 }, code: 'INVALID_ARGUMENTS' },
+    { call: 'under a used id', before: same, id: 'same', args: { amount_cents: 1 }, code: 'CALL_ID_REUSED' },
+    { call: 'made too often', policy: { max_duplicate_calls: 1 }, before: same, code: 'LOOP_DETECTED' },
+    { call: 'executed before', policy: UNASKED, before: same, code: 'OK' },
+    { call: 'pending', before: same, code: 'CONFIRMATION_REQUIRED' },
+    {
+      call: 'rejected',
+      async before(agent, order) {
+        const id = await parks(agent, refund(order));
+        await agent.stub().decide(await decisionOn(agent, id, { decision: 'reject' }));
+      },
+      code: 'CONFIRMATION_REJECTED',
+    },
+  ];
+  it.each(lines)('costs 1 hop and 1 row: $call', async (line) => {
+    expect(await costOfCall(line)).toEqual({ hops: 1, session: 1, transactions: 1, d1: 0 });
+  });
+});
+
+describe('a transport retry of a settled call', () => {
+  it('costs 1 hop and no row', async () => {
+    const line = { call: '', policy: UNASKED, before: same, id: 'same', code: 'OK' };
+    expect(await costOfCall(line)).toEqual({ hops: 1, session: 0, transactions: 0, d1: 0 });
+  });
+});
+
+describe('a call refused at stages 5 and 6', () => {
+  it.each<Line>([
+    { call: 'by the rules of the tool', args: { amount_cents: 12_001 }, code: 'AMOUNT_EXCEEDS_REFUNDABLE' },
+    { call: 'by the policy', policy: { max_refund_cents: 1 }, code: 'POLICY_LIMIT' },
+  ])('costs 2 hops and 1 row: $call', async (line) => {
+    expect(await costOfCall(line)).toEqual({ hops: 2, session: 1, transactions: 1, d1: 0 });
+  });
+});
+
+describe('a read', () => {
+  it.each<Line & { hops: number }>([
+    { call: 'an order', tool: 'get_order', code: 'OK', hops: 2 },
+    { call: 'no document', tool: 'lookup_document', args: { doc_id: 'none' }, code: 'DOCUMENT_NOT_FOUND', hops: 2 },
+    { call: 'a count', tool: 'count_documents', args: { status: 'current' }, code: 'OK', hops: 2 },
+    { call: 'a tool without D1', tool: 'calculator', args: { expression: '1 + 1' }, code: 'OK', hops: 1 },
+  ])('costs $hops hops and 1 row: $call', async ({ hops, ...line }) => {
+    expect(await costOfCall(line)).toEqual({ hops, session: 1, transactions: 1, d1: 0 });
+  });
+});
+
+describe('an effect', () => {
+  it('costs 2 hops and 2 rows in one transaction where it needs confirmation for the first time', async () => {
+    const line = { call: '', code: 'CONFIRMATION_REQUIRED' };
+    expect(await costOfCall(line)).toEqual({ hops: 2, session: 2, transactions: 1, d1: 0 });
+  });
+
+  it('costs 3 hops, 3 rows and 2 in D1 without approval', async () => {
+    const line = { call: '', policy: UNASKED, code: 'OK' };
+    expect(await costOfCall(line)).toEqual({ hops: 3, session: 3, transactions: 1, d1: 2 });
+  });
+
+  it('costs 3 hops, 3 rows and 1 in D1 where the ledger refuses it', async () => {
+    const [order, agent] = [await newOrder({ total_cents: 2590 }), await newAgent(UNASKED)];
+    const cost = await costOf(agent, async (d1) => {
+      const sending = d1.stop('send', 'before');
+      const call = agent.call('refund_order', refund(order));
+      await sending.reached();
+      await env.DB.exec(`UPDATE orders SET refunded_cents = 1 WHERE order_id = '${order}'`);
+      sending.release();
+      expect(outcomeOf(await call).code).toBe('AMOUNT_EXCEEDS_REFUNDABLE');
+    });
+    expect(cost).toEqual({ hops: 3, session: 3, transactions: 1, d1: 1 });
+  });
+
+  it.each([
+    { decision: 'approve', cost: { hops: 3, session: 3, transactions: 1, d1: 2 } },
+    { decision: 'reject', cost: { hops: 1, session: 2, transactions: 1, d1: 0 } },
+  ] as const)('costs $cost.hops hops and $cost.session rows to $decision', async ({ decision, cost }) => {
+    const agent = await newAgent();
+    const decided = await decisionOn(agent, await parks(agent, refund(await newOrder())), { decision });
+    expect(await costOf(agent, () => agent.stub().decide(decided))).toEqual(cost);
+  });
+});
+
+describe('settling an unknown', () => {
+  /** An attempt that the ledger has, or never heard of, and nobody knows; the outbox is shut, so that only settling counts. */
+  async function unknown(isApplied: boolean) {
+    const [order, agent] = [await newOrder(), await newAgent(UNASKED)];
+    const d1 = watchD1();
+    d1.fault('send', isApplied ? answersOverloaded : isRefused);
+    await agent.call('refund_order', refund(order));
+    return { order, agent };
+  }
+
+  it.each([
+    { isApplied: true, d1: 0 },
+    { isApplied: false, d1: 1 },
+  ])('costs the alarm 1 hop, 2 rows and $d1 in D1', async ({ isApplied, d1 }) => {
+    const { agent } = await unknown(isApplied);
+    const written = await meterSession(agent.object);
+    const watched = watchD1();
+    watched.fault('report', isRefused);
+    await runAlarm(agent.object);
+    const trips = watched.trips.filter(({ kind }) => kind !== 'report');
+    expect([hopsOf(trips), written().session, rowsOf(trips)]).toEqual([1, 2, d1]);
+  });
+
+  it.each([
+    { by: 'sending it again', isApplied: true, limit: 50_000, d1: 0 },
+    { by: 'sending it at last', isApplied: false, limit: 50_000, d1: 2 },
+    { by: 'its void', isApplied: false, limit: 1, d1: 1 },
+  ])(
+    'costs an identical call 2 hops more than its own, 2 rows and $d1 in D1 by $by',
+    async ({ isApplied, limit, d1 }) => {
+      const { order, agent } = await unknown(isApplied);
+      watchD1();
+      await changePolicy(agent, { max_refund_cents: limit });
+      const cost = await costOf(agent, () => agent.call('refund_order', refund(order)));
+      expect(cost).toEqual({ hops: 3, session: 2, transactions: 1, d1 });
+    },
+  );
+});
+
+describe('what travels later', () => {
+  it('is one row in D1 for each row of the log, and one of the watermark a batch', async () => {
+    const agent = await newAgent();
+    await runAlarm(agent.object);
+    for (const _ of [1, 2, 3]) await agent.call('no_such_tool', {});
+    const written = await meterSession(agent.object);
+    const d1 = watchD1();
+    await runAlarm(agent.object);
+    expect(d1.trips).toMatchObject([{ kind: 'report', written: [3, 0] }]);
+    expect(written().session).toBe(1);
+    await runAlarm(agent.object);
+    expect(d1.trips).toHaveLength(1);
+    expect(written().session).toBe(1);
+  });
+
+  it('is one row of an approval each time it opened, was delivered or decided, its index entry once, and what is open', async () => {
+    const agent = await newAgent();
+    await runAlarm(agent.object);
+    const reportAfter = async (act: () => Promise<unknown>): Promise<number[][]> => {
+      await act();
+      const d1 = watchD1();
+      await runAlarm(agent.object);
+      return d1.trips.map(({ written }) => written);
+    };
+    let id = '';
+    const parked = async () => void (id = await parks(agent, refund(await newOrder())));
+    // Rows of the log, of approvals, of the session, and the hash read back.
+    expect(await reportAfter(parked)).toEqual([[1, 2, 1, 0]]);
+    const message = { type: 'approval', object: agent.object, approval_id: id, approver: 0 } as const;
+    expect(await reportAfter(() => agent.stub().delivered(message, 'sent'))).toEqual([[1]]);
+    const decision = await decisionOn(agent, id);
+    expect(await reportAfter(() => agent.stub().decide(decision))).toEqual([[1, 1, 1, 0]]);
+    expect(await reportAfter(async () => undefined)).toEqual([]);
+  });
+});
