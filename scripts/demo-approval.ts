@@ -1,5 +1,6 @@
 /** The approver's part of the demo, through the real mail and the real page: no door that a person does not have. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { answerOf } from './answer.ts';
 import type { LocalWorker } from './local-worker.ts';
 
 const MAIL_LIMIT_MS = 20_000;
@@ -18,9 +19,9 @@ export async function linkInMail(worker: Pick<LocalWorker, 'mails' | 'url'>, app
 
 /** Opens the page, types the phrase it asks for, sends the form. */
 export async function approveOnPage(link: string, phrase: string): Promise<void> {
-  const page = await (await fetch(link)).text();
+  const page = await (await answerOf(link)).text();
   const [, refunded_cents = ''] = /name="refunded_cents" value="(\d+)"/.exec(page) ?? [];
-  const answer = await fetch(link, {
+  const answer = await answerOf(link, {
     method: 'POST',
     redirect: 'manual',
     headers: { Origin: new URL(link).origin },

@@ -1,5 +1,6 @@
 /** A caller with an approver, and one open session of it: what a person needs to try a local Worker. */
 import * as z from 'zod';
+import { answerOf } from './answer.ts';
 import type { LocalWorker } from './local-worker.ts';
 
 const DEMO_CALLER = {
@@ -27,7 +28,7 @@ export async function openDemo({ url, adminToken }: Pick<LocalWorker, 'url' | 'a
 
 async function post(url: string, credential: string, body: object): Promise<unknown> {
   const headers = { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json' };
-  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  const answer = await answerOf(url, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!answer.ok) throw new Error(`POST ${new URL(url).pathname} answered ${answer.status}: ${await answer.text()}`);
   return answer.json();
 }

@@ -2,17 +2,21 @@
  * `npm run demo [-- --wait]`: the real Worker on this machine, a scripted agent, one approval by mail, and the proof at the
  * end. With `--wait` the approval is left to you: open the printed link.
  */
-import { execFile } from 'node:child_process';
+import { onEnding } from './ending.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import * as z from 'zod';
+import { answerOf } from './answer.ts';
 import { approveOnPage, linkInMail } from './demo-approval.ts';
 import { afterApproval, beforeApproval, CONFIRM_ABOVE_CENTS, MAX_STEPS, type Scene } from './demo-script.ts';
 import { personRow, tableHead, tableRow } from './demo-table.ts';
+import { runGuarded, stopAll } from './guarded.ts';
 import { startWorker, type LocalWorker } from './local-worker.ts';
+
+const VERIFY_LIMIT_MS = 60_000;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({ options: { wait: { type: 'boolean', default: false } } });
@@ -38,29 +42,33 @@ const auditRows = z.object({
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'toolgate-demo-'));
-let worker: LocalWorker | undefined;
+let ending: Promise<never> | undefined;
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void end(130));
+onEnding(() => void end(130));
 try {
   console.log('Starting the Worker on this machine …');
-  worker = await startWorker({
+  const worker = await startWorker({
     persistTo: folder,
     secretsFile: join(folder, 'secrets'),
     main: join(ROOT, 'demo/worker.ts'),
     sql: [join(ROOT, 'scripts/sample-data.sql')],
   });
-  await play(worker);
+  await Promise.race([play(worker), worker.ended.then((reason) => Promise.reject(new Error(reason)))]);
   await end(0);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  if (ending === undefined) console.error(error instanceof Error ? error.message : error);
   await end(1);
 }
 
-/** Leaves nothing behind: no process, no port, no file. */
+/** Leaves nothing behind: no process, no port, no file. The first reason to end gives the exit code. */
 async function end(exitCode: number): Promise<never> {
-  await worker?.stop();
+  ending ??= cleanUp().then(() => process.exit(exitCode));
+  return ending;
+}
+
+async function cleanUp(): Promise<void> {
+  await stopAll();
   rmSync(folder, { recursive: true, force: true });
-  process.exit(exitCode);
 }
 
 async function play({ url, adminToken, mails }: LocalWorker): Promise<void> {
@@ -135,7 +143,9 @@ async function showAudit(url: string, adminToken: string, ask: Ask): Promise<voi
 async function verify(url: string, adminToken: string): Promise<string> {
   const script = join(ROOT, 'scripts/audit-verify.ts');
   const env = { ...process.env, ADMIN_TOKEN: adminToken };
-  const { stdout } = await promisify(execFile)(process.execPath, [script, url], { env });
+  const command = [process.execPath, script, url];
+  const { code, stdout, stderr } = await runGuarded(command, { cwd: ROOT, env }, VERIFY_LIMIT_MS);
+  if (code !== 0) throw new Error(stderr);
   return stdout.trim();
 }
 
@@ -145,7 +155,7 @@ async function request(url: string, credential: string, body?: object): Promise<
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
   };
   const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
-  const answer = await fetch(url, init);
+  const answer = await answerOf(url, init);
   if (!answer.ok) throw new Error(`${new URL(url).pathname} answered ${answer.status}: ${await answer.text()}`);
   return answer.json();
 }

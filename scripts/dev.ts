@@ -2,34 +2,31 @@
  * `npm run dev [-- --port N]`: the whole product on this machine, with sample data, a demo caller and a session to try it
  * with. Needs nothing but the repository and leaves no process behind.
  */
+import { onEnding } from './ending.ts';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openDemo } from './demo-caller.ts';
-import { startWorker, type LocalWorker } from './local-worker.ts';
+import { stopAll } from './guarded.ts';
+import { startWorker } from './local-worker.ts';
 import { quickStart } from './quick-start.ts';
 import { writeSampleData } from './sample-data.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DEFAULT_PORT = '8787';
-const PARENT_CHECK_MS = 500;
 
-let worker: LocalWorker | null = null;
 let stopping = false;
 
 /** Ends the server first: who waits for this script may then rely on the port being free. */
-async function shutDown(): Promise<never> {
-  stopping = true;
-  await worker?.stop();
-  process.exit(0);
+async function end(exitCode: number): Promise<never> {
+  await stopAll();
+  process.exit(exitCode);
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void shutDown());
-// npm dies of a signal without passing it on; then this script has another parent.
-const parent = process.ppid;
-setInterval(() => {
-  if (process.ppid !== parent) void shutDown();
-}, PARENT_CHECK_MS).unref();
+onEnding(() => {
+  stopping = true;
+  void end(0);
+});
 
 function wantedPort(): number {
   const { values } = parseArgs({ options: { port: { type: 'string', default: DEFAULT_PORT } } });
@@ -40,7 +37,7 @@ function wantedPort(): number {
 
 try {
   console.log('Starting …');
-  worker = await startWorker({
+  const worker = await startWorker({
     port: wantedPort(),
     persistTo: join(ROOT, '.wrangler/state'),
     secretsFile: join(ROOT, '.dev.vars'),
@@ -48,10 +45,10 @@ try {
     onLine: (line) => console.log(line),
   });
   console.log(quickStart(worker.url, await openDemo(worker)));
-  const reason = await worker.ended;
-  if (!stopping) throw new Error(reason);
+  throw new Error(await worker.ended);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  await worker?.stop();
-  process.exit(1);
+  if (!stopping) {
+    console.error(error instanceof Error ? error.message : error);
+    await end(1);
+  }
 }
