@@ -33,15 +33,15 @@ export const PROBLEM_TYPES = {
     title: 'A valid credential is needed',
     explanation:
       'Send one header "Authorization: Bearer <credential>": an API key on /v1/sessions, a session token on the other /v1 ' +
-      'routes, the operator token on /admin. The answer is the same whether the credential is missing, malformed, unknown, ' +
-      'expired or revoked, and whether its session was ended. For a new session token, open or rejoin the session.',
+      'routes and on /mcp, the operator token on /admin. The answer is the same whether the credential is missing, malformed, ' +
+      'unknown, expired or revoked, and whether its session was ended. For a new session token, open or rejoin the session.',
     headers: { 'WWW-Authenticate': 'Bearer realm="toolgate"' },
   },
   forbidden: {
     status: 403,
     title: 'This is not allowed',
     explanation:
-      'The credential is good, but this may not be done, or not from this origin. Sending it again will not help.',
+      'This may not be done with this credential, or not from a page of this origin. Sending it again will not help.',
   },
   'policy-widened': {
     status: 403,
