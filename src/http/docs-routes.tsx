@@ -137,7 +137,7 @@ const Refusals = ({ operation }: { operation: Operation }) => {
 };
 
 /** A text in which backticks mark code. */
-export const Inline = ({ text }: { text: string }) => (
+const Inline = ({ text }: { text: string }) => (
   <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part))}</>
 );
 

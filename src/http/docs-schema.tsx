@@ -74,7 +74,7 @@ function describe({ description, anyOf }: JsonObject): string {
 }
 
 /** Fits a table's cell: `integer 1 to 1000, default 10`. */
-export function typeOf(schema: JsonObject): string {
+function typeOf(schema: JsonObject): string {
   const { default: preset } = schema;
   return bareType(schema) + (preset === undefined ? '' : `, default ${JSON.stringify(preset)}`);
 }
