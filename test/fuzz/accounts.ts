@@ -1,0 +1,122 @@
+/** The books after an episode: what was answered, audited and moved must be one and the same. */
+import type { AuditRow } from '../../src/store/audit-row.ts';
+import { Verification, type Head, type LedgerAttempt } from '../../scripts/verify-chain.ts';
+import type { Told } from './answer.ts';
+import { ADMIN_TOKEN, ORIGIN, type Deployment } from './deployment.ts';
+
+/** What the clients of an episode were told. */
+export type Heard = {
+  /** Outcomes with a step, by the request that was answered. */
+  told: (Told & { request_id: string })[];
+  /** Requests to routes that take calls and were answered 200. */
+  answered: Set<string>;
+  /** Those of them whose outcomes are not in a form that is read here. */
+  unread: Set<string>;
+  /** Decisions that were taken: answered 303. */
+  decisions: number;
+};
+
+const placeOf = (uid: string, step: number | null): string => `${uid} step ${step}`;
+
+export async function faultsOf(deployment: Deployment, heard: Heard): Promise<string[]> {
+  const rows = await auditOf(deployment);
+  return [
+    ...(await chainFault(deployment, rows)),
+    ...callFaults(rows, heard),
+    ...moneyFaults(deployment),
+    ...storageFaults(deployment),
+  ];
+}
+
+function callFaults(rows: AuditRow[], { told, answered, unread, decisions }: Heard): string[] {
+  const faults: string[] = [];
+  const calls = new Map(rows.filter(({ kind }) => kind === 'call').map((row) => [placeOf(row.uid, row.step), row]));
+  if (calls.size !== rows.filter(({ kind }) => kind === 'call').length) faults.push('two calls took one step');
+  for (const { uid, step, code, call_id, request_id } of told) {
+    const row = calls.get(placeOf(uid, step));
+    if (row === undefined) faults.push(`${placeOf(uid, step)} was answered ${code} and has no row`);
+    else if (row.call_id !== call_id) faults.push(`${placeOf(uid, step)} is another call in the audit`);
+    else if (row.request_id === request_id && row.code !== code)
+      faults.push(`${placeOf(uid, step)} was answered ${code}, audited ${row.code}`);
+  }
+  const heardOf = new Set(told.map(({ uid, step }) => placeOf(uid, step)));
+  for (const [place, { request_id }] of calls) {
+    if (request_id === null || !answered.has(request_id)) faults.push(`${place} has a row and was never answered`);
+    else if (!heardOf.has(place) && !unread.has(request_id)) faults.push(`${place} has a row and no answer`);
+  }
+  const decided = rows.filter(({ kind }) => kind === 'decision').length;
+  if (decided !== decisions) faults.push(`${decisions} decisions were answered, ${decided} audited`);
+  return faults;
+}
+
+async function chainFault(deployment: Deployment, rows: AuditRow[]): Promise<string[]> {
+  const verification = new Verification();
+  const attempts = await listOf<LedgerAttempt>(deployment, '/admin/ledger', 'rows');
+  const heads = await listOf<Head>(deployment, '/admin/audit/heads', 'heads');
+  const broken =
+    first(rows, (row) => verification.takeRow(row)) ??
+    first(attempts, (attempt) => verification.takeAttempt(attempt)) ??
+    verification.endLedger() ??
+    first(heads, (head) => verification.takeHead(head)) ??
+    verification.endHeads() ??
+    verification.endLate();
+  return broken === null ? [] : [`the proof fails: ${JSON.stringify(broken)}`];
+}
+
+function first<Item, Found>(items: Item[], find: (item: Item) => Found | null): Found | null {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** The order holds the sum of what was applied to it, and never more than was paid. */
+const MONEY = `
+  SELECT order_id, total_cents, refunded_cents,
+    (SELECT coalesce(sum(amount_cents), 0) FROM attempts WHERE attempts.order_id = orders.order_id AND applied = 1) AS applied
+  FROM orders`;
+
+const moneyFaults = ({ ledger }: Deployment): string[] =>
+  ledger
+    .all(MONEY)
+    .filter(
+      ({ total_cents, refunded_cents, applied }) =>
+        refunded_cents !== applied || Number(refunded_cents) > Number(total_cents),
+    )
+    .map((order) => `the order does not hold what was applied: ${JSON.stringify(order)}`);
+
+function storageFaults({ ledger, objectsWithStorage }: Deployment): string[] {
+  const [row] = ledger.all('SELECT count(*) AS sessions FROM (SELECT DISTINCT caller_id, session_id FROM sessions)');
+  return row?.['sessions'] === objectsWithStorage
+    ? []
+    : [`${objectsWithStorage} objects keep something, of ${String(row?.['sessions'])} sessions`];
+}
+
+async function ask(deployment: Deployment, path: string, accept: string): Promise<string> {
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, accept };
+  const answer = await deployment.fetch(new Request(`${ORIGIN}${path}`, { headers }));
+  if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status}`);
+  return answer.text();
+}
+
+async function auditOf(deployment: Deployment): Promise<AuditRow[]> {
+  const text = await ask(deployment, '/admin/audit', 'application/x-ndjson');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as AuditRow);
+}
+
+async function listOf<Item>(deployment: Deployment, path: string, member: string): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = JSON.parse(
+      await ask(deployment, `${path}${cursor === null ? '' : `?cursor=${cursor}`}`, 'application/json'),
+    ) as Record<string, unknown>;
+    items.push(...(page[member] as Item[]));
+    cursor = page['next_cursor'] as string | null;
+  } while (cursor !== null);
+  return items;
+}

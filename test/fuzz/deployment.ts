@@ -1,0 +1,194 @@
+/**
+ * The product's Worker in this process, for requests by the million: its own app, session code and statements, over
+ * `node:sqlite` where the platform has D1 and objects. Messages between them are copied as the platform copies them, time is
+ * real, randomness is the episode's, and nothing fails: what is asked here is what input alone can do.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { readConfig, type Config } from '../../src/env.ts';
+import worker from '../../src/index.ts';
+import type { SqlRow, SqlValue, Statement } from '../../src/ports.ts';
+import { sessionCore, type SessionCore } from '../../src/session/core.ts';
+import type { QueueMessage, SessionRpc } from '../../src/session/rpc.ts';
+import { upstreamWith } from '../../src/session/upstream.ts';
+import { attemptsFrom } from '../../src/store/attempts.ts';
+import { ledgerSql } from '../../src/store/d1.ts';
+import { documentsFrom } from '../../src/store/documents.ts';
+import { ordersFrom } from '../../src/store/orders.ts';
+import { refundsFrom } from '../../src/store/refunds.ts';
+import { accountsFrom } from '../../src/store/transactions.ts';
+import { registry } from '../../src/tools/index.ts';
+import { Random } from '../simulation/random.ts';
+import { queueBatch } from '../support/queue-batch.ts';
+
+export const ORIGIN = 'https://toolgate.test';
+export const ADMIN_TOKEN = 'ad'.repeat(32);
+const VARIABLES = {
+  PUBLIC_URL: ORIGIN,
+  ADMIN_TOKEN,
+  TOOLGATE_SECRET: '5e'.repeat(32),
+  TOOLGATE_SECRET_PREVIOUS: '9f'.repeat(32),
+  MAIL_FROM: 'gate@toolgate.test',
+};
+/** What no answer and no log line may hold, whatever was asked. */
+export const SECRETS = [ADMIN_TOKEN, VARIABLES.TOOLGATE_SECRET, VARIABLES.TOOLGATE_SECRET_PREVIOUS];
+
+const reading = readConfig(VARIABLES);
+if (!reading.ok) throw new Error('the deployment is not configured');
+const config: Config = reading.config;
+
+/** Alarms for work that waits come within this; what is armed for later is the end of an approval or of a session's memory. */
+const SOON_MS = 10_000;
+
+export type Mail = { to: string; subject: string; text: string; html: string };
+
+class Database {
+  readonly #db = new DatabaseSync(':memory:');
+  readonly #statements = new Map<string, StatementSync>();
+
+  run = (sql: string): void => this.#db.exec(sql);
+
+  all(sql: string, params: readonly SqlValue[] = []): SqlRow[] {
+    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement.all(...params).map((row) => ({ ...row }) as SqlRow);
+  }
+
+  within<T>(work: () => T): T {
+    this.run('BEGIN');
+    try {
+      const result = work();
+      this.run('COMMIT');
+      return result;
+    } catch (error) {
+      this.run('ROLLBACK');
+      throw error;
+    }
+  }
+
+  close = (): void => this.#db.close();
+}
+
+type Kept = { core: SessionCore; database: Database; armedFor: number };
+
+export class Deployment {
+  readonly ledger = new Database();
+  readonly mails: Mail[] = [];
+  readonly logged: string[] = [];
+  readonly #objects = new Map<string, Kept>();
+  readonly #queue: QueueMessage[] = [];
+  readonly #random: Random;
+  readonly #env: Env;
+
+  constructor(seed: string) {
+    this.#random = new Random(`platform ${seed}`);
+    for (const file of readdirSync('migrations').toSorted())
+      this.ledger.run(readFileSync(`migrations/${file}`, 'utf8'));
+    this.#env = this.#bindings();
+    this.#takeOver();
+  }
+
+  fetch = async (request: Request): Promise<Response> => worker.fetch(request, this.#env, {} as ExecutionContext);
+
+  /** Lets alarms and the queue do what is due, and then the cron. */
+  async settle(): Promise<void> {
+    for (let round = 0; round < 3; round += 1) {
+      for (const object of this.#objects.values()) {
+        if (object.armedFor > Date.now() + SOON_MS) continue;
+        object.armedFor = Infinity;
+        await object.core.alarm();
+      }
+      const bodies = this.#queue.splice(0);
+      if (bodies.length > 0) await worker.queue(queueBatch(bodies).batch, this.#env);
+    }
+    await worker.scheduled({} as ScheduledController, this.#env);
+  }
+
+  /** Objects that keep anything: there is one for each session, and for nothing else. */
+  get objectsWithStorage(): number {
+    const tables = "SELECT count(*) AS tables FROM sqlite_master WHERE type = 'table'";
+    return [...this.#objects.values()].filter(({ database }) => database.all(tables)[0]?.['tables'] !== 0).length;
+  }
+
+  close(): void {
+    this.ledger.close();
+    for (const { database } of this.#objects.values()) database.close();
+  }
+
+  /** Ids, tokens and nonces of an episode are its own, so that it can be told again byte for byte. */
+  #takeOver(): void {
+    const random = this.#random;
+    const getRandomValues = (target: Uint8Array): Uint8Array => (target.set(random.bytes(target.length)), target);
+    const randomUUID = (): string => random.hex(16).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
+    for (const [name, value] of Object.entries({ getRandomValues, randomUUID }))
+      Object.defineProperty(crypto, name, { value, configurable: true });
+    const keep = (line: unknown): void => void this.logged.push(String(line));
+    Object.assign(console, { log: keep, error: keep });
+  }
+
+  #bindings(): Env {
+    const prepare = (sql: string, params: SqlValue[] = []) => ({
+      ...{ sql, params },
+      bind: (...bound: SqlValue[]) => prepare(sql, bound),
+      all: async () => ({ results: this.ledger.all(sql, params) }),
+    });
+    const batch = async (statements: Statement[]) =>
+      this.ledger.within(() => statements.map(({ sql, params }) => ({ results: this.ledger.all(sql, params) })));
+    const bindings = {
+      ...VARIABLES,
+      DB: { prepare, batch },
+      SESSION: { getByName: (name: string) => this.#stub(name) },
+      QUEUE: {
+        sendBatch: async (messages: { body: QueueMessage }[]) => this.#queue.push(...messages.map(({ body }) => body)),
+      },
+      EMAIL: { send: async (mail: Mail) => (this.mails.push(mail), { messageId: 'sent' }) },
+      FAILED_CREDENTIALS: { limit: async () => ({ success: this.#random.chance(0.95) }) },
+    };
+    return bindings as unknown as Env;
+  }
+
+  /** What is handed over is copied: an object gets nothing that could not travel. */
+  #stub(name: string): SessionRpc {
+    const { core } = this.#object(name);
+    const over =
+      (method: keyof SessionRpc) =>
+      async (...args: unknown[]) => {
+        const ask = core[method] as (...given: unknown[]) => Promise<unknown>;
+        return structuredClone(await ask(...structuredClone(args)));
+      };
+    const methods = Object.keys(core) as (keyof SessionRpc)[];
+    return Object.fromEntries(methods.map((method) => [method, over(method)])) as unknown as SessionRpc;
+  }
+
+  #object(name: string): Kept {
+    const known = this.#objects.get(name);
+    if (known !== undefined) return known;
+    const database = new Database();
+    const arm = (at: number): void => void (kept.armedFor = at);
+    const kept: Kept = { core: sessionCore(this.#ports(database, arm)), database, armedFor: Infinity };
+    this.#objects.set(name, kept);
+    return kept;
+  }
+
+  #ports(database: Database, arm: (at: number) => void): Parameters<typeof sessionCore>[0] {
+    const ledger = ledgerSql(this.#env.DB);
+    const now = (): number => Date.now();
+    return {
+      sql: { all: (sql, ...params) => database.all(sql, params), transaction: (run) => database.within(run) },
+      ledger,
+      alarm: { set: arm, clear: () => arm(Infinity) },
+      queue: { send: async (messages) => void this.#queue.push(...messages) },
+      upstream: upstreamWith(now),
+      tools: registry,
+      reads: { orders: ordersFrom(ledger), documents: documentsFrom(ledger), accounts: accountsFrom(ledger) },
+      writes: { refunds: refundsFrom(ledger, now) },
+      attempts: attemptsFrom(ledger, now),
+      config,
+      now,
+      random: (bytes) => this.#random.hex(bytes),
+      // Nobody changes what a wait waits for while it does: it is over at once.
+      sleep: async () => undefined,
+      log: (entry) => void this.logged.push(JSON.stringify(entry)),
+    };
+  }
+}

@@ -1,0 +1,35 @@
+/** The short form of `npm run fuzz`, by the command itself. */
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+
+const COMMAND = ['--import', './test/simulation/loader.ts', 'test/fuzz/fuzz.ts'];
+const REQUESTS = 20_000;
+
+/** Runs the command to its end and says how it closed. */
+function fuzz(...options: string[]): { status: number | null; output: string; last: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...COMMAND, ...options], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  return { status, output: stdout + stderr, last: stdout.trim().split('\n').at(-1) ?? '' };
+}
+
+describe('20,000 bent requests', () => {
+  it('are all answered, none with a 5xx, and leave books that agree', { timeout: 600_000 }, () => {
+    const { status, output, last } = fuzz('--requests', String(REQUESTS));
+    expect(status, output.slice(0, 10_000)).toBe(0);
+    expect(last).toMatch(new RegExp(`^${REQUESTS} requests in \\d+ s, ${REQUESTS} answered, 0 findings$`));
+  });
+});
+
+describe('an episode', () => {
+  it('is the same when it is told again', { timeout: 60_000 }, () => {
+    const told = (): string[] =>
+      fuzz('--episode', '1.0')
+        .output.split('\n')
+        .filter((line) => /^ *\d+ {2}/.test(line));
+    const once = told();
+    expect(once.length).toBeGreaterThan(20);
+    expect(told()).toEqual(once);
+  });
+});
