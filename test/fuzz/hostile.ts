@@ -162,8 +162,8 @@ const WRITTEN_NUMBERS = [
 export const hostileString = (random: Random): string => {
   const text = random.pick(STRINGS);
   if (random.chance(0.85)) return text;
-  const times = random.pick([2, 20, 100, 500, 4_000, 40_000]);
-  return (text === '' ? 'x' : text).repeat(times).slice(0, 70_000);
+  const size = random.pick([2, 20, 500, 4_000, 32_000, 70_000]);
+  return (text === '' ? 'x' : text).repeat(Math.ceil(size / Math.max(1, text.length))).slice(0, size);
 };
 
 /** As deep as asked, in arrays or objects. */
