@@ -144,6 +144,7 @@ describe('arguments that are not a refund', () => {
     const order = await newOrder();
     const outcome = outcomeOf(await agent.call('refund_order', write(order)));
     expect(outcome).toMatchObject({ code: 'INVALID_JSON', next: 'fix_and_retry' });
+    expect(outcome.message).not.toMatch(/ORD-|2590|damaged/);
     expect(await ledgerOf(order)).toEqual({ refunded_cents: 0, applied: 0, voids: 0 });
   });
 
