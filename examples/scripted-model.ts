@@ -32,3 +32,16 @@ export async function scriptedModel(responses: readonly object[]) {
     },
   };
 }
+
+/** Takes recorded responses through your own loop; gives what the loop came to, and all that it asked the model. */
+export async function replay<Result>(
+  responses: readonly object[],
+  loop: (url: string) => Promise<Result>,
+): Promise<{ result: Result; requests: readonly unknown[] }> {
+  const model = await scriptedModel(responses);
+  try {
+    return { result: await loop(model.url), requests: model.requests };
+  } finally {
+    await model.stop();
+  }
+}

@@ -4,14 +4,15 @@ import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { Ollama } from 'ollama';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runAnthropic } from '../../examples/anthropic.ts';
 import { runGeminiInteractions } from '../../examples/gemini-interactions.ts';
 import { runGemini } from '../../examples/gemini.ts';
+import { serve } from '../../examples/host.ts';
 import { runOllama } from '../../examples/ollama.ts';
 import { runOpenAIChat } from '../../examples/openai-chat.ts';
 import { runOpenAI } from '../../examples/openai-responses.ts';
-import { scriptedModel } from '../../examples/scripted-model.ts';
+import { replay } from '../../examples/scripted-model.ts';
 import { openSession, toolgate, type Gate } from '../../examples/toolgate.ts';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
 import { freshWorker, type Client } from './client.ts';
@@ -67,15 +68,12 @@ const loops: Record<string, Run> = {
 };
 
 describe('the agent loops', () => {
-  it.each(Object.entries(loops))('take %s through look-up, mistake, refund and end', async (provider, run) => {
-    const model = await scriptedModel(recorded(provider));
-    try {
-      expect(await run(model.url, await newGate(1_000))).toBe(SAID);
-      expect(codesTold(model.requests)).toEqual(['OK', 'OK', 'INVALID_ARGUMENTS', 'OK']);
-      expect(model.requests).toHaveLength(4);
-    } finally {
-      await model.stop();
-    }
+  it.each(Object.entries(loops))('take %s through look-up, mistake, refund and end', async (provider, loop) => {
+    const gate = await newGate(1_000);
+    const { result, requests } = await replay(recorded(provider), (url) => loop(url, gate));
+    expect(result).toBe(SAID);
+    expect(codesTold(requests)).toEqual(['OK', 'OK', 'INVALID_ARGUMENTS', 'OK']);
+    expect(requests).toHaveLength(4);
   });
 
   it('move the money once each', async () => {
@@ -83,31 +81,39 @@ describe('the agent loops', () => {
     const applied = (json['rows'] as { applied: boolean }[]).filter((row) => row.applied);
     expect(applied).toHaveLength(Object.keys(loops).length);
   });
+});
 
-  it('wait for a person and go on with what was decided', async () => {
-    const [lookUp = {}, , refund = {}, end = {}] = recorded('openai');
-    const model = await scriptedModel([lookUp, refund, end, end]);
-    const openai = new OpenAI({ baseURL: model.url, apiKey: 'none' });
-    try {
-      const gate = await newGate(0);
-      const conversation: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: PLEA }];
-      await runOpenAI(openai, gate, conversation);
-      expect(codesTold(model.requests)).toEqual(['OK', 'OK', 'CONFIRMATION_REQUIRED']);
-      const [id = ''] = gate.waiting;
-      await approveOnPage(await linkInMail(client.worker, id), '9.90');
-      conversation.push({ role: 'user', content: await gate.decided(id) });
-      await runOpenAI(openai, gate, conversation);
-      expect(codesTold(model.requests)).toEqual(['OK', 'OK', 'OK']);
-    } finally {
-      await model.stop();
-    }
+/** The approver's part: reads the mail about the caller's one approval, opens its link, types the amount. */
+async function approveOf(callerId: string): Promise<void> {
+  const id = await vi.waitFor(async () => {
+    const { json } = await client.send(`/admin/approvals?caller_id=${callerId}`, {
+      credential: client.worker.adminToken,
+    });
+    const [approval] = json['approvals'] as { id: string }[];
+    if (approval === undefined) throw new Error('nothing to approve yet');
+    return approval.id;
+  }, 20_000);
+  await approveOnPage(await linkInMail(client.worker, id), '9.90');
+}
+
+describe('serve', () => {
+  it('waits for a person and goes on with what was decided', async () => {
+    const [, , refund = {}, end = {}] = recorded('openai');
+    const { caller_id, api_key } = await client.newCaller();
+    const { requests } = await replay([refund, end, end], async (baseURL) => {
+      const openai = new OpenAI({ baseURL, apiKey: 'none' });
+      const host = { url: client.worker.url, apiKey: api_key, openai, say: () => undefined };
+      await Promise.all([serve(host, 'CUS-1', PLEA), approveOf(caller_id)]);
+    });
+    expect(codesTold(requests.slice(0, 2))).toEqual(['CONFIRMATION_REQUIRED']);
+    expect(codesTold(requests)).toEqual(['OK']);
   });
 });
 
-describe('scriptedModel', () => {
-  it('ends the loop of whoever asks for more than was recorded', async () => {
-    const model = await scriptedModel(recorded('openai').slice(0, 1));
-    await expect(loops['openai']?.(model.url, await newGate(0))).rejects.toThrow('The script has no more responses.');
-    await model.stop();
+describe('replay', () => {
+  it('fails the loop that asks for more than was recorded', async () => {
+    const gate = await newGate(0);
+    const replayed = replay(recorded('openai').slice(0, 1), async (url) => loops['openai']?.(url, gate));
+    await expect(replayed).rejects.toThrow('The script has no more responses.');
   });
 });
