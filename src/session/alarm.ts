@@ -26,8 +26,8 @@ export class AlarmWork {
   readonly #ports: SessionPorts;
   readonly #gate: SessionGate;
   readonly #alarms: Alarms;
-  /** Failures in a row, to back off by; a restart begins anew. */
-  #failures = 0;
+  /** Failures in a row, to back off by; a restart begins anew. The ledger's must not keep a person from being asked. */
+  readonly #failures = { queue: 0, ledger: 0 };
 
   constructor(ports: SessionPorts, gate: SessionGate, alarms: Alarms) {
     this.#ports = ports;
@@ -40,14 +40,14 @@ export class AlarmWork {
     this.#alarms.fired();
     if (readSession(sql) === null) return;
     this.#alarms.arm(this.#ports.now() + BACKSTOP_MS);
-    const done = await Promise.all([
-      this.#attempt(() => sendRequests(this.#ports)),
-      this.#attempt(() => sendNotices(this.#ports)),
-      ...openRecords(sql).map((record) => this.#attempt(() => this.#lookAfter(record))),
+    const [asked, looked] = await Promise.all([
+      Promise.all([sendRequests, sendNotices].map((send) => this.#attempt(() => send(this.#ports)))),
+      Promise.all(openRecords(sql).map((record) => this.#attempt(() => this.#lookAfter(record)))),
     ]);
     // Last, so that rows written by the work above travel with it.
-    done.push(await this.#attempt(() => sendOutbox(this.#ports)));
-    this.#failures = done.every(Boolean) && !this.#isUnsettled() ? 0 : this.#failures + 1;
+    const sent = await this.#attempt(() => sendOutbox(this.#ports));
+    this.#note('queue', asked.every(Boolean));
+    this.#note('ledger', sent && looked.every(Boolean) && !this.#isUnsettled());
     this.#forget();
     this.#alarms.rearm(this.nextDue());
   }
@@ -56,8 +56,7 @@ export class AlarmWork {
   wake(): void {
     const due = this.nextDue();
     if (due === null || due > this.#ports.now() + MAX_BACKOFF_MS) return;
-    this.#alarms.fired();
-    this.#alarms.arm(due);
+    this.#alarms.renew(due);
   }
 
   /** When there is something to do next, in ms since the epoch; null where the object may sleep for good. */
@@ -66,12 +65,12 @@ export class AlarmWork {
     const session = readSession(sql);
     if (session === null) return null;
     const now = this.#ports.now();
-    const backoff = Math.min(TRAVEL_MS * 2 ** this.#failures, MAX_BACKOFF_MS);
-    const urgent = this.#failures === 0 ? now : now + backoff;
+    const backoff = backoffAfter(this.#failures.ledger);
     const due = openRecords(sql).map(({ state, approval }) =>
       state === 'pending' && approval !== null ? Math.max(approval.expires_at, now) : now + backoff,
     );
-    if (unsentRequests(sql).length > 0 || unsentNotices(sql).length > 0) due.push(urgent);
+    if (unsentRequests(sql).length > 0 || unsentNotices(sql).length > 0)
+      due.push(this.#failures.queue === 0 ? now : now + backoffAfter(this.#failures.queue));
     if (hasOutbox(sql)) due.push(now + backoff);
     due.push(Math.max(forgetAt(sql), now + TRAVEL_MS));
     return Math.min(...due);
@@ -86,6 +85,10 @@ export class AlarmWork {
 
   #isUnsettled = (): boolean =>
     openRecords(this.#ports.sql).some(({ state, key }) => state !== 'pending' && !this.#gate.isRunning(key));
+
+  #note(what: 'queue' | 'ledger', isWell: boolean): void {
+    this.#failures[what] = isWell ? 0 : this.#failures[what] + 1;
+  }
 
   async #attempt(work: () => Promise<void>): Promise<boolean> {
     try {
@@ -106,6 +109,8 @@ export class AlarmWork {
     this.#gate.forget();
   }
 }
+
+const backoffAfter = (failures: number): number => Math.min(TRAVEL_MS * 2 ** failures, MAX_BACKOFF_MS);
 
 function forgetAt(sql: SessionSql): number {
   const { touched_at, expires_at } = theSession(sql);

@@ -21,6 +21,12 @@ export class Alarms {
     this.#armedFor = null;
   }
 
+  /** Sets it anew, because the platform may have given it up; never later than it stood. */
+  renew(at: number): void {
+    this.#armedFor = Math.min(at, this.#armedFor ?? at);
+    this.#alarm.set(this.#armedFor);
+  }
+
   /** Moves it to when work is due next, or disarms it; what was armed while the alarm ran must be in `at` already. */
   rearm(at: number | null): void {
     if (at === this.#armedFor) return;
