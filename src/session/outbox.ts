@@ -14,6 +14,8 @@ import { openRecords, readApprovers, recordAt } from './records.ts';
 
 const BATCH_ROWS = 100;
 const BATCH_BYTES = 256 * 1024;
+/** A report that hangs is left behind and sent again: the alarm has more to do, and fires no second time meanwhile. */
+const REPORT_LIMIT_MS = 5_000;
 
 /** Sends until nothing is left. Throws where D1 does not take it; what was read back stays marked as sent. */
 export async function sendOutbox(ports: SessionPorts): Promise<void> {
@@ -26,7 +28,7 @@ export function hasOutbox(sql: SessionSql): boolean {
 }
 
 async function sendBatch(ports: SessionPorts): Promise<void> {
-  const { sql, ledger } = ports;
+  const { sql, ledger, upstream, now } = ports;
   const session = theSession(sql);
   const rows = withinBytes(unsentRows(sql, session, BATCH_ROWS));
   const approvals = unreported(sql);
@@ -38,7 +40,11 @@ async function sendBatch(ports: SessionPorts): Promise<void> {
   };
   // Until it is read back, D1 may hold either: were the old word kept and the state to return to it, nobody would tell again.
   if (report.session !== null && session.told !== '') sql.all("UPDATE session SET told = ''");
-  const stored = await deliverRows(rows, (given) => deliver(ledger, { ...report, rows: given }), ports);
+  const send = (given: AuditRow[]): Promise<string | null> => {
+    const limits = { tryMs: REPORT_LIMIT_MS, deadline: now() + REPORT_LIMIT_MS };
+    return upstream.run(() => deliver(ledger, { ...report, rows: given }), limits);
+  };
+  const stored = await deliverRows(rows, send, ports);
   const last = rows.at(-1);
   // Only the hash read back proves that these rows stand there, and not somebody else's in their places.
   if (last !== undefined && stored !== last.hash) throw new Error('D1 holds another row where this one belongs');

@@ -42,6 +42,16 @@ describe('the alarm', () => {
     expect(await alarmOf(agent.object)).toBe(due);
   });
 
+  it('leaves a report behind that hangs, and sends it again', async () => {
+    const agent = await newAgent();
+    const d1 = watchD1();
+    d1.fault('report', hangs, 1);
+    await agent.call('no_such_tool', {});
+    await runAlarm(agent.object);
+    expect(d1.trips.filter(({ kind }) => kind === 'report')).toHaveLength(1);
+    expect(await provenInD1(agent)).toHaveLength(1);
+  });
+
   it('settles one record though another hangs', async () => {
     const agent = await newAgent({ confirm_above_cents: 50_000 });
     const d1 = watchD1();

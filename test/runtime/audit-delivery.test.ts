@@ -75,7 +75,7 @@ describe('the rows of a log', () => {
     vi.spyOn(env.DB, 'batch').mockImplementation(
       async <Row>(statements: D1PreparedStatement[]): Promise<D1Result<Row>[]> => {
         sent += 1;
-        if (sent === 3) throw new Error('Network connection lost.');
+        if (sent === 3) throw new Error('D1 DB is overloaded.');
         return batch<Row>(statements);
       },
     );
