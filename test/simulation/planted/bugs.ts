@@ -16,7 +16,7 @@ const TOKENS = 'src/auth/tokens.ts';
 
 const CLAIM = `  const record = call.open ?? gate.claim(intentOf(confirmed.call));
   const row = await sendEffect(confirmed.call, record, gate);`;
-const DELIVERED = 'const stored = await deliverRows(rows, (given) => deliver(ledger, { ...report, rows: given }), ports);';
+const DELIVERED = 'const stored = await deliverRows(rows, send, ports);';
 
 /** The ones that the specification's authors asked for. */
 export const NAMED: PlantedBug[] = [
@@ -105,7 +105,7 @@ export const NAMED: PlantedBug[] = [
       if (claimed?.state === 'claimed') return { answered: true, record: claimed, verdict: { ok: true, data: claimed.seen, replayed: true } };
       await gate.whenFree(call.key);`),
   one('watermark moved without reading back', 'src/session/outbox.ts', DELIVERED, `const stored = rows.at(-1)?.hash ?? null;
-  await deliverRows(rows, (given) => deliver(ledger, { ...report, rows: given }), ports).catch(() => null);`),
+  await deliverRows(rows, send, ports).catch(() => null);`),
 ];
 
 /** And ones that their neighbours in the code invite. */
@@ -121,6 +121,6 @@ export const FURTHER: PlantedBug[] = [
   one('claim does not arm the alarm', GATE, `    this.#alarms.arm(this.now() + TRAVEL_MS);
     return openRecord(this.#ports.sql, intent, null);`, '    return openRecord(this.#ports.sql, intent, null);'),
   one('key given back before the end', PIPELINE, '    return await judgeEffect(consulted.call, gate);', '    consulted.release();\n    return await judgeEffect(consulted.call, gate);'),
-  one('late report wins', 'src/store/audit.ts', 'WHERE uid = ?1 AND version < ?5', 'WHERE uid = ?1'),
+  one('late report wins', 'src/store/audit.ts', 'WHERE uid = ?1 AND version < ?4', 'WHERE uid = ?1'),
   one('removed approver still decides', APPROVALS, 'return scopeOf(session).approvers.includes(approver.email) ? record : null;', 'return record;'),
 ];
