@@ -215,4 +215,17 @@ describe('a session of one customer', () => {
     }
     expect(await ledgerOf(foreign)).toEqual({ refunded_cents: 0, applied: 0, voids: 0 });
   });
+
+  it('has no accounts but theirs', async () => {
+    const accounts = { 'CUS-1': 'ACC-00000001', 'CUS-2': 'ACC-00000002' };
+    for (const [customer, account] of Object.entries(accounts))
+      await env.DB.prepare("INSERT INTO accounts VALUES (?, ?, 'BRL')").bind(account, customer).run();
+    const search = async (agent: Agent, account_id: string) =>
+      outcomeOf(await agent.call('search_transactions', { account_id, start_date: '2026-01-01' })).code;
+    const agent = await newAgent({ allowed_tools: ['search_transactions'] }, { customer_id: 'CUS-1' });
+    expect(await search(agent, accounts['CUS-1'])).toBe('OK');
+    expect(await search(agent, accounts['CUS-2'])).toBe('ACCOUNT_NOT_FOUND');
+    const anyone = await newAgent({ allowed_tools: ['search_transactions'] });
+    expect(await search(anyone, accounts['CUS-2'])).toBe('OK');
+  });
 });
