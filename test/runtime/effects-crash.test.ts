@@ -16,7 +16,7 @@ import {
   statesIn,
   wordOf,
 } from '../support/effects.ts';
-import { everyObjectDies, isRefused, watchD1 } from '../support/faults.ts';
+import { answersOverloaded, everyObjectDies, isRefused, watchD1 } from '../support/faults.ts';
 import { auditIn, runAlarm } from '../support/inside.ts';
 import { ledgerOf, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
@@ -131,6 +131,44 @@ describe.each(Object.keys(works))('%s', (name) => {
     await land();
     await expectSettled(work, byAlarm[name]?.[places.indexOf(place)] ?? '', []);
   });
+});
+
+describe('the alarm', () => {
+  /** A record that nobody runs, for the alarm to look after: its first try was refused, or applied unheard. */
+  async function unattended(state: string, isApplied: boolean): Promise<Work> {
+    const order = await newOrder();
+    const agent = await newAgent(state === 'claimed' ? UNASKED : {});
+    const d1 = watchD1();
+    d1.fault('send', isApplied ? answersOverloaded : isRefused);
+    if (state === 'claimed') await agent.call('refund_order', refund(order), 'earlier');
+    else await agent.stub().decide(await decisionOn(agent, await parks(agent, refund(order))));
+    expect(await statesIn(agent)).toEqual([state]);
+    return { agent, order, begin: () => runAlarm(agent.object).then(String, () => 'never answered') };
+  }
+
+  const deaths = [
+    { state: 'claimed', trip: 'void', side: 'before' },
+    { state: 'claimed', trip: 'void', side: 'after' },
+    { state: 'approved', trip: 'check', side: 'after' },
+    { state: 'approved', trip: 'send', side: 'before' },
+    { state: 'approved', trip: 'send', side: 'after' },
+  ] as const;
+
+  it.each(deaths.flatMap((death) => [true, false].map((isApplied) => ({ ...death, isApplied }))))(
+    'that dies $side the $trip settles what was $state once, the attempt applied before: $isApplied',
+    async ({ state, trip, side, isApplied }) => {
+      const work = await unattended(state, isApplied);
+      const stop = watchD1().stop(trip, side);
+      const begun = work.begin();
+      await stop.reached();
+      await everyObjectDies();
+      await begun;
+      await runAlarm(work.agent.object);
+      await stop.land();
+      await expectSettled(work, state === 'approved' || isApplied ? 'executed' : 'failed', []);
+      expect(await auditIn(work.agent.object)).toHaveLength(2);
+    },
+  );
 });
 
 describe('propose', () => {
