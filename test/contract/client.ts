@@ -11,12 +11,14 @@ export type Sent = { method?: string; credential?: string; body?: unknown; heade
 export type Caller = { caller_id: string; api_key: string };
 export type Session = { session_id: string; token: string; expires_at: string; policy: Json };
 
-export async function freshWorker() {
+/** `main` is another entry than the product's own. */
+export async function freshWorker(main?: string) {
   const folder = mkdtempSync(join(tmpdir(), 'toolgate-'));
   const worker = await startWorker({
     persistTo: folder,
     secretsFile: join(folder, 'secrets'),
     sql: [writeSampleData(folder)],
+    ...(main === undefined ? {} : { main }),
   });
   const stop = async (): Promise<void> => {
     await worker.stop();
