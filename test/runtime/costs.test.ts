@@ -23,6 +23,8 @@ const ALL_TOOLS = [
   'search_transactions',
 ];
 
+const SEARCH = { account_id: 'ACC-00000000', start_date: '2026-01-01' };
+
 /** `hops`: the RPC and each trip to D1 that began when no other was under way. `transactions`: those of the session. */
 type Cost = { hops: number; session: number; transactions: number; d1: number };
 
@@ -121,6 +123,7 @@ describe('a read', () => {
     { call: 'an order', tool: 'get_order', code: 'OK', hops: 2 },
     { call: 'no document', tool: 'lookup_document', args: { doc_id: 'none' }, code: 'DOCUMENT_NOT_FOUND', hops: 2 },
     { call: 'a count', tool: 'count_documents', args: { status: 'current' }, code: 'OK', hops: 2 },
+    { call: 'no account', tool: 'search_transactions', args: SEARCH, code: 'ACCOUNT_NOT_FOUND', hops: 2 },
     { call: 'a tool without D1', tool: 'calculator', args: { expression: '1 + 1' }, code: 'OK', hops: 1 },
   ])('costs $hops hops and 1 row: $call', async ({ hops, ...line }) => {
     expect(await costOfCall(line)).toEqual({ hops, session: 1, transactions: 1, d1: 0 });
@@ -218,20 +221,22 @@ describe('what travels later', () => {
   it('is one row of an approval each time it opened, was delivered or decided, its index entry once, and what is open', async () => {
     const agent = await newAgent();
     await runAlarm(agent.object);
-    const reportAfter = async (act: () => Promise<unknown>): Promise<number[][]> => {
+    const reportAfter = async (act: () => Promise<unknown>) => {
       await act();
+      const written = await meterSession(agent.object);
       const d1 = watchD1();
       await runAlarm(agent.object);
-      return d1.trips.map(({ written }) => written);
+      return { d1: d1.trips.map(({ written }) => written), session: written().session };
     };
     let id = '';
     const parked = async () => void (id = await parks(agent, refund(await newOrder())));
-    // Rows of the log, of approvals, of the session, and the hash read back.
-    expect(await reportAfter(parked)).toEqual([[1, 2, 1, 0]]);
+    // In D1 rows of the log, of approvals, of the session, and the hash read back. In the object the watermark, what is
+    // told of an approval, that people were asked, and that what is open is about to be told.
+    expect(await reportAfter(parked)).toEqual({ d1: [[1, 2, 1, 0]], session: 4 });
     const message = { type: 'approval', object: agent.object, approval_id: id, approver: 0 } as const;
-    expect(await reportAfter(() => agent.stub().delivered(message, 'sent'))).toEqual([[1]]);
+    expect(await reportAfter(() => agent.stub().delivered(message, 'sent'))).toEqual({ d1: [[1]], session: 2 });
     const decision = await decisionOn(agent, id);
-    expect(await reportAfter(() => agent.stub().decide(decision))).toEqual([[1, 1, 1, 0]]);
-    expect(await reportAfter(async () => undefined)).toEqual([]);
+    expect(await reportAfter(() => agent.stub().decide(decision))).toEqual({ d1: [[1, 1, 1, 0]], session: 3 });
+    expect(await reportAfter(async () => undefined)).toEqual({ d1: [], session: 0 });
   });
 });
