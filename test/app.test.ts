@@ -154,6 +154,18 @@ describe('app', () => {
     });
   });
 
+  it('looks up no caller for a malformed API key', async () => {
+    const open = async (key: string) => {
+      const headers = { Authorization: `Bearer ${key}` };
+      return (await app.request(`${ORIGIN}/v1/sessions`, { method: 'POST', headers }, bindings({ DB: brokenD1 })))
+        .status;
+    };
+    const key = `tgk_${'a'.repeat(16)}_${'A'.repeat(43)}`;
+    for (const malformed of [key.slice(0, -1), `${key}A`, key.toUpperCase(), 'guess'])
+      expect(await open(malformed)).toBe(401);
+    expect(await open(key)).toBe(503);
+  });
+
   it('counts failed credentials per client address and slows them down', async () => {
     const limit = vi.fn(async () => ({ success: false }));
     const headers = { 'CF-Connecting-IP': '192.0.2.7', Authorization: 'Bearer a.b.c' };

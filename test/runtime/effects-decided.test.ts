@@ -208,6 +208,21 @@ describe('a pending record that nobody decided', () => {
   });
 });
 
+describe('a record that was approved just before its time', () => {
+  it('is carried out after it: the time is for deciding', async () => {
+    const { order, agent, id } = await parked();
+    const d1 = watchD1();
+    d1.fault('send', isRefused);
+    later(HOUR_MS - 1);
+    expect(wordOf(await approves(agent, id))).toBe('approved');
+    later(60_000);
+    d1.heal();
+    await provenInD1(agent);
+    expect(await statesIn(agent)).toEqual(['executed']);
+    expect(await ledgerOf(order)).toEqual({ refunded_cents: 2590, applied: 1, voids: 0 });
+  });
+});
+
 async function setTotal(order: string, cents: number): Promise<void> {
   await env.DB.prepare('UPDATE orders SET total_cents = ? WHERE order_id = ?').bind(cents, order).run();
 }
