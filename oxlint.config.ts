@@ -2,7 +2,7 @@
 import { defineConfig, type OxlintOverride } from 'oxlint';
 
 /** Files at the top of src/ that any room may use; they use only each other. */
-const shared = ['outcome', 'ports', 'json', 'canonical', 'money'];
+const shared = ['outcome', 'ports', 'json', 'canonical', 'money', 'error-facts'];
 const entries = ['index', 'app', 'env'];
 
 /**

@@ -39,5 +39,9 @@ CREATE TABLE operator_log (
 );
 CREATE TRIGGER operator_log_keeps_update BEFORE UPDATE ON operator_log
 BEGIN SELECT RAISE(ABORT, 'the operator log is append-only'); END;
+-- INSERT OR REPLACE passes a DELETE trigger; this one stops it.
+CREATE TRIGGER operator_log_keeps_replace BEFORE INSERT ON operator_log
+WHEN EXISTS (SELECT 1 FROM operator_log WHERE id = NEW.id)
+BEGIN SELECT RAISE(IGNORE); END;
 CREATE TRIGGER operator_log_keeps_delete BEFORE DELETE ON operator_log
 BEGIN SELECT RAISE(ABORT, 'the operator log is append-only'); END;

@@ -16,7 +16,7 @@ import { approvals } from './http/approvals.ts';
 import { calls } from './http/calls.ts';
 import type { HttpContext, HttpEnv } from './http/context.ts';
 import { docs } from './http/docs.tsx';
-import { errorFacts } from './http/errors.ts';
+import { errorFacts } from './error-facts.ts';
 import { healthz, readyz } from './http/health.ts';
 import { mcp } from './http/mcp.ts';
 import { problem } from './http/problem.ts';

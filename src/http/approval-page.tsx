@@ -11,7 +11,7 @@ import { fieldProblems } from './approval-page-decision.tsx';
 import { noteIsTooLong, readDecisionForm, type DecisionForm } from './approval-page-form.ts';
 import { ApprovalBody, titleOf, type ApprovalPage } from './approval-page-view.tsx';
 import { objectStub, type HttpContext, type HttpEnv } from './context.ts';
-import { errorFacts } from './errors.ts';
+import { errorFacts } from '../error-facts.ts';
 
 type Link = { proof: LinkProof; token: string; session: SessionRpc };
 
@@ -116,6 +116,10 @@ const answerPage = (c: HttpContext, status: 200 | 409 | 422 | 503, page: Approva
   answerDocument(c, { status, title: titleOf(page), body: <ApprovalBody page={page} /> });
 
 /** One page whatever is wrong with the link, so that it tells nothing of what exists. */
+/**
+ * Not counted like other failed credentials: approvers of one office share an address with its mail scanner, and a count
+ * would shut them out. What makes guessing hopeless is the signature and 128 bits.
+ */
 const badLink = (c: HttpContext): Promise<Response> => answerRefusal(c, 404, 'bad_link', BAD_LINK);
 
 const BAD_LINK: RefusalText = {

@@ -14,13 +14,15 @@ export const MAX_CALLS = 128;
 
 export type CallsInARow = {
   /**
-   * Refused only where no call of the body was answered yet: then the body's answer is a problem. The headers show the last
-   * call's standing, whose hash vouches for the rows before it.
+   * Refused only where no call of the body was answered yet: then the body's answer is a problem. Of an effect whose fate is
+   * unknown the agent must hear even if its session is gone by the next call. The headers show the last call's standing,
+   * whose hash vouches for the rows before it.
    */
   propose(call: Pick<Proposal, 'tool' | 'arguments' | 'call_id'>): Promise<Outcome | RefusedCall>;
 };
 
 export function callsInARow(c: HttpContext, agent: SessionClaims): CallsInARow {
+  let isAnswered = false;
   let last: Standing | null = null;
   let closed: Refusal | null = null;
   return {
@@ -28,10 +30,13 @@ export function callsInARow(c: HttpContext, agent: SessionClaims): CallsInARow {
       if (closed !== null) return notTaken(call, closed);
       const proposed = await proposeAs(c, agent, call);
       if ('refused' in proposed) {
-        if (last === null) return proposed;
-        closed = closedBy(proposed, last);
+        if (!isAnswered) return proposed;
+        // That one id is used up; the session goes on.
+        if (proposed.refused === 'too_many_retries') return notTaken(call, { code: 'CALL_ID_REUSED' });
+        closed = closedBy(proposed.refused, last);
         return notTaken(call, closed);
       }
+      isAnswered = true;
       if (proposed.standing !== null) {
         last = proposed.standing;
         showStanding(c, last);
@@ -44,5 +49,7 @@ export function callsInARow(c: HttpContext, agent: SessionClaims): CallsInARow {
 const notTaken = ({ call_id, tool }: Pick<Proposal, 'tool' | 'call_id'>, refusal: Refusal): Outcome =>
   toOutcome({ call_id: call_id ?? newCallId(), tool, step: null }, { ok: false, refusal });
 
-const closedBy = ({ refused }: RefusedCall, { max_steps }: Standing): Refusal =>
-  refused === 'unauthorized' ? { code: 'SESSION_ENDED' } : { code: 'STEP_LIMIT', max_steps };
+const closedBy = (refused: 'unauthorized' | 'session_exhausted', last: Standing | null): Refusal =>
+  refused === 'session_exhausted' && last !== null
+    ? { code: 'STEP_LIMIT', max_steps: last.max_steps }
+    : { code: 'SESSION_ENDED' };

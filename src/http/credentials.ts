@@ -47,7 +47,7 @@ export async function authenticateAgent(c: HttpContext): Promise<SessionClaims |
 export async function refuseCredential(c: HttpContext, reason: string): Promise<Response> {
   const address = c.req.header('cf-connecting-ip') ?? 'unknown';
   const { success } = await c.env.FAILED_CREDENTIALS.limit({ key: address });
-  return success ? problem(c, 'unauthorized', { reason }) : problem(c, 'too-many-requests', { reason });
+  return problem(c, success ? 'unauthorized' : 'too-many-requests', { reason });
 }
 
 /** No guess was made, so nothing is counted. */

@@ -4,7 +4,7 @@ import { toOutcome, type Outcome } from '../outcome.ts';
 import type { CallAnswer, CallRequest, SessionRpc } from '../session/rpc.ts';
 import { sessionStub, type HttpContext } from './context.ts';
 import { refuseCredential } from './credentials.ts';
-import { errorFacts } from './errors.ts';
+import { errorFacts } from '../error-facts.ts';
 import { observed } from './observed.ts';
 import { problem } from './problem.ts';
 

@@ -74,6 +74,8 @@ export type Earlier =
 export interface Records {
   /** The record that decides about a key, by the table of SPEC 6; null where there is none. */
   current(key: string): EffectRecord | null;
+  /** The last round in which this key was executed; 0 where it never was. */
+  executedRound(key: string): number;
   /** The same record as it is now. */
   reread(record: EffectRecord): EffectRecord;
   /** Rises only after the attempt before is void, or applied and to be approved anew. */

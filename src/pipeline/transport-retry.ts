@@ -10,15 +10,22 @@ import { originOf } from './calls.ts';
 import type { Earlier, Gate, Settled } from './gate.ts';
 import { judgeEffect } from './pipeline.ts';
 import { verdictOf } from './record-verdict.ts';
+import { isJudgement } from './stages/5-business-rules.ts';
 
 const MAX_RETRIES = 10;
 
-/** Null: this is a new call. A read tool's settled call sent again is one, whatever its outcome was. */
+/** Null: this is a new call. */
 export function transportRetry(raw: RawCall, gate: Gate): Promise<Settled> | 'too_many' | null {
   const earlier = gate.earlier(raw.call_id);
   if (earlier === null || earlier.fingerprint !== raw.fingerprint) return null;
-  if (earlier.kind === 'settled' && gate.tools.get(raw.tool)?.effect === 'none') return null;
+  if (earlier.kind === 'settled' && isNewCall(raw, earlier.settled, earlier.record, gate)) return null;
   return gate.countRetry(raw.call_id) > MAX_RETRIES ? 'too_many' : answer(raw, earlier, gate);
+}
+
+/** A read may answer differently by now; a call that could not be judged and left no record was never answered. */
+function isNewCall(raw: RawCall, { verdict }: Settled, record: EffectRecord | null, gate: Gate): boolean {
+  if (gate.tools.get(raw.tool)?.effect === 'none') return true;
+  return record === null && !verdict.ok && !isJudgement(verdict.refusal);
 }
 
 async function answer(raw: RawCall, earlier: Earlier, gate: Gate): Promise<Settled> {

@@ -72,7 +72,7 @@ export class AlarmWork {
     if (unsentRequests(sql).length > 0 || unsentNotices(sql).length > 0)
       due.push(this.#failures.queue === 0 ? now : now + backoffAfter(this.#failures.queue));
     if (hasOutbox(sql)) due.push(now + backoff);
-    due.push(Math.max(forgetAt(sql), now + TRAVEL_MS));
+    due.push(Math.max(forgetAt(sql), now + backoff));
     return Math.min(...due);
   }
 

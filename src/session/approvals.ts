@@ -18,7 +18,8 @@ import { recordAt, recordOfApproval } from './records.ts';
 import type { ApprovalAnswer, ApprovalView, DecisionAnswer, DecisionRequest, LinkProof, ViewAnswer } from './rpc.ts';
 import type { SessionGate } from './session-gate.ts';
 
-const MAX_NOTE = 500;
+/** 500 characters, each of up to two UTF-16 units. */
+const MAX_NOTE_UNITS = 1_000;
 
 export class Approvals {
   readonly #ports: SessionPorts;
@@ -184,6 +185,6 @@ function sameBits(kept: string, presented: string): boolean {
 }
 
 const cleanNote = (note: string | null): string | null => {
-  const cleaned = note === null ? '' : cleanText(note, 'plain', MAX_NOTE).trim();
+  const cleaned = note === null ? '' : cleanText(note, 'plain', MAX_NOTE_UNITS).trim();
   return cleaned === '' ? null : cleaned;
 };

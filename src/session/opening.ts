@@ -12,15 +12,16 @@ import { createTables } from './schema.ts';
 import type { SessionGate } from './session-gate.ts';
 import { TRAVEL_MS } from './session-gate.ts';
 
+const TRIP_LIMIT_MS = 5_000;
+
 export class Opening {
   readonly #ports: SessionPorts;
   readonly #gate: SessionGate;
   readonly #alarms: Alarms;
   /** One opening at a time: a second request waits and rejoins what the first opened. */
   #queue: Promise<unknown> = Promise.resolve();
-  /** Told while an opening awaits D1, when there is no row yet to keep it in. */
-  #told: CallerChange | null = null;
-  #isOpening = false;
+  /** An opening that awaits D1, and what was said to it meanwhile, when there is no row yet to keep it in. */
+  #opening: { uid: string; told: CallerChange | null; isEnded: boolean } | null = null;
 
   constructor(ports: SessionPorts, gate: SessionGate, alarms: Alarms) {
     this.#ports = ports;
@@ -39,7 +40,8 @@ export class Opening {
   /** Keeps a change of the caller; the higher version wins. A revocation fails what is pending. */
   tell(change: CallerChange): void {
     const { sql } = this.#ports;
-    if (this.#isOpening && change.version > (this.#told?.version ?? 0)) this.#told = change;
+    const opening = this.#opening;
+    if (opening !== null && change.version > (opening.told?.version ?? 0)) opening.told = change;
     if (readSession(sql) === null) return;
     takeChange(sql, change);
     if (theSession(sql).revoked) this.#failPending({ code: 'CALLER_REVOKED' });
@@ -49,6 +51,10 @@ export class Opening {
   end(uid: string | null): { ended_at: number } | { refused: 'not_found' } {
     const { sql, now } = this.#ports;
     const session = readSession(sql);
+    if (session === null && this.#opening !== null && (uid ?? this.#opening.uid) === this.#opening.uid) {
+      this.#opening.isEnded = true;
+      return { ended_at: now() };
+    }
     if (session === null || (uid !== null && uid !== session.uid)) return { refused: 'not_found' };
     if (session.ended_at !== null) return { ended_at: session.ended_at };
     const ended_at = now();
@@ -69,16 +75,17 @@ export class Opening {
     const expires_at = expiry(touched_at, ttl_seconds);
     // Begins with the time, so that in D1 the newest session comes first without an index.
     const uid = `${touched_at.toString(16).padStart(12, '0')}${random(16)}`;
-    this.#isOpening = true;
-    this.#told = null;
+    const opening = { uid, told: null, isEnded: false };
+    this.#opening = opening;
     try {
-      const entered = await openSession(ledger, { uid, caller_id, session_id, opened_at: touched_at, expires_at });
+      const entry = { uid, caller_id, session_id, opened_at: touched_at, expires_at };
+      const entered = await this.#limited(() => openSession(ledger, entry));
       if (entered === null) return { refused: 'revoked' };
-      const caller = newer(entered, this.#told);
+      const caller = newer(entered, opening.told);
       const row = { uid, caller_id, session_id, customer_id, requested_by: requested_by?.toLowerCase() ?? null };
-      const refusal = refusedOpening(request, caller, this.#ports);
+      const refusal = opening.isEnded ? ({ refused: 'ended' } as const) : refusedOpening(request, caller, this.#ports);
       if (refusal !== null) {
-        await withdrawSession(ledger, uid);
+        await this.#limited(() => withdrawSession(ledger, uid));
         return refusal;
       }
       sql.transaction(() => {
@@ -88,7 +95,7 @@ export class Opening {
       this.#alarms.arm(touched_at + TRAVEL_MS);
       return answer('new', theSession(sql), expires_at);
     } finally {
-      this.#isOpening = false;
+      this.#opening = null;
     }
   }
 
@@ -96,7 +103,7 @@ export class Opening {
     const { sql, ledger, now } = this.#ports;
     const before = theSession(sql);
     const expires_at = expiry(now(), request.ttl_seconds);
-    const entered = await extendSession(ledger, before.uid, expires_at);
+    const entered = await this.#limited(() => extendSession(ledger, before.uid, expires_at));
     if (entered === null) return { refused: 'revoked' };
     // Forgotten while D1 answered: there is nothing left to rejoin.
     if (readSession(sql) === null) return this.#openNew(request);
@@ -111,6 +118,12 @@ export class Opening {
     );
     this.#alarms.arm(now() + TRAVEL_MS);
     return answer('rejoined', theSession(sql), expires_at);
+  }
+
+  /** Openings of one name wait for one another: a trip that hangs must not shut the name for good. */
+  #limited<T>(trip: () => Promise<T>): Promise<T> {
+    const { upstream, now } = this.#ports;
+    return upstream.run(trip, { tryMs: TRIP_LIMIT_MS, deadline: now() + 2 * TRIP_LIMIT_MS });
   }
 
   #failPending(refusal: Extract<Refusal, { code: 'CALLER_REVOKED' | 'SESSION_ENDED' }>): void {

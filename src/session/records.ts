@@ -29,6 +29,10 @@ export function recordsOf(sql: SessionSql, now: number): Records {
       // Under "ask" a further approval that came to nothing leaves the record executed, as it was.
       return rounds.find(({ state }) => state === 'executed') ?? last;
     },
+    executedRound(key) {
+      const [row] = sql.all("SELECT max(round) AS round FROM record WHERE key = ? AND state = 'executed'", key);
+      return Number(row?.['round'] ?? 0);
+    },
     reread: ({ key, round }) => recordAt(sql, key, round),
     nextAttempt(key) {
       const [row] = sql.all('SELECT max(attempt) AS last FROM record WHERE key = ? AND ledger IS NOT NULL', key);

@@ -3,6 +3,7 @@
  * `claim`, `approve` or `settle` here, and each arms the alarm in the same step, so that no death leaves work behind that
  * nobody would look for.
  */
+import { errorFacts } from '../error-facts.ts';
 import type { Decision, Earlier, Ending, Gate, Intent, Settled } from '../pipeline/gate.ts';
 import type { EffectRecord, Scope } from '../ports.ts';
 import type { Alarms } from './alarms.ts';
@@ -137,8 +138,7 @@ export class SessionGate implements Gate {
   }
 
   report(errorId: string, error: unknown): void {
-    const { name, message } = error instanceof Error ? error : { name: typeof error, message: '' };
-    this.#ports.log({ event: 'error', error_id: errorId, name, message: message.slice(0, 500) });
+    this.#ports.log({ event: 'error', error_id: errorId, ...errorFacts(error) });
   }
 
   /** Writes the ending's change; answers the record the row speaks of. */

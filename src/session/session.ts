@@ -3,6 +3,7 @@
  * schema.ts and made by opening a session. This file only wires the platform to the core; per call it keeps nothing.
  */
 import { DurableObject } from 'cloudflare:workers';
+import type { Config } from '../env.ts';
 import { readConfig } from '../env.ts';
 import type { SessionSql } from '../ports.ts';
 import { attemptsFrom } from '../store/attempts.ts';
@@ -26,12 +27,24 @@ import type {
 } from './rpc.ts';
 import { upstreamWith } from './upstream.ts';
 
+const UNCONFIGURED_MS = 5 * 60_000;
+const SEND_LIMIT_MS = 5_000;
+/** The alarm waits for its sends, and no other alarm comes meanwhile. */
+const sendLimits = (now: number) => ({ tryMs: SEND_LIMIT_MS, deadline: now + SEND_LIMIT_MS });
+
 export class Session extends DurableObject<Env> implements SessionRpc {
-  readonly #core: SessionCore;
+  /** Null while the Worker is not configured: it answers 503 then, and an object reached in another way stays shut. */
+  readonly #configured: SessionCore | null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#core = sessionCore(portsOf(ctx.storage, env));
+    const reading = readConfig(env);
+    this.#configured = reading.ok ? sessionCore(portsOf(ctx.storage, env, reading.config)) : null;
+  }
+
+  get #core(): SessionCore {
+    if (this.#configured === null) throw new Error('not configured');
+    return this.#configured;
   }
 
   open(request: OpenRequest) {
@@ -77,28 +90,28 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     return this.#core.wake();
   }
   override alarm() {
-    return this.#core.alarm();
+    // An alarm that throws is given up after six failures: a secret missing for minutes must not cost what was due.
+    if (this.#configured === null) return this.ctx.storage.setAlarm(Date.now() + UNCONFIGURED_MS);
+    return this.#configured.alarm();
   }
 }
 
-function portsOf(storage: DurableObjectStorage, env: Env): SessionPorts {
-  const reading = readConfig(env);
-  // The Worker answers 503 before it comes here; an object reached in another way stays shut.
-  if (!reading.ok) throw new Error(`not configured: ${reading.missing.join(', ')}`);
+function portsOf(storage: DurableObjectStorage, env: Env, config: Config): SessionPorts {
   const ledger = ledgerSql(env.DB);
   const now = (): number => Date.now();
+  const upstream = upstreamWith(now);
   return {
     sql: sqlOf(storage),
     ledger,
     // Not awaited: within one synchronous step the platform commits the alarm together with the rows it belongs to.
     alarm: { set: (at) => void storage.setAlarm(at), clear: () => void storage.deleteAlarm() },
-    queue: { send: (messages) => sendAll(env.QUEUE, messages) },
-    upstream: upstreamWith(now),
+    queue: { send: (messages) => upstream.run(() => sendAll(env.QUEUE, messages), sendLimits(now())) },
+    upstream,
     tools: registry,
     reads: { orders: ordersFrom(ledger), documents: documentsFrom(ledger), accounts: accountsFrom(ledger) },
     writes: { refunds: refundsFrom(ledger, now) },
     attempts: attemptsFrom(ledger, now),
-    config: reading.config,
+    config,
     now,
     random: (bytes) => hex(crypto.getRandomValues(new Uint8Array(bytes))),
     sleep,

@@ -89,7 +89,7 @@ export async function openSessionsOf(
 
 const TO_WAKE = `
   SELECT uid, caller_id, session_id FROM sessions
-  WHERE ${OPEN} ORDER BY open_records > 0 DESC, uid DESC LIMIT ?2`;
+  WHERE ${OPEN} ORDER BY open_records > 0 DESC, random() LIMIT ?2`;
 
 /** Sessions whose alarm may have been dropped while work was due: those with open records first, then the valid ones. */
 export async function sessionsToWake(sql: LedgerSql, now: number, limit: number): Promise<SessionPlace[]> {

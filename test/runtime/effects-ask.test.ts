@@ -204,6 +204,30 @@ describe('an identical call under "ask"', () => {
     expect(await Promise.all(calls)).toEqual(times(2, 'POLICY_LIMIT'));
   });
 
+  it('that is the first to meet an expired repetition asks for another', async () => {
+    const { agent, again, id } = await askedAgain();
+    later(HOUR_MS * 24);
+    const outcome = outcomeOf(await again());
+    expect(outcome.code).toBe('CONFIRMATION_REQUIRED');
+    expect(outcome.approval?.id).not.toBe(id);
+    expect(await attemptsOf(agent)).toEqual([APPLIED]);
+  });
+
+  it('that waited while a decision failed the repetition is judged itself', async () => {
+    const { agent, again, id } = await askedAgain();
+    const arrived = watchArrivals();
+    const judging = watchD1().stop('check', 'before');
+    const decided = approves(agent, id, { refunded_cents: 2590 });
+    await judging.reached();
+    const call = codeOf(again());
+    await arrived(1);
+    await changePolicy(agent, { max_refund_cents: 1 });
+    judging.release();
+    expect(wordOf(await decided)).toBe('failed');
+    expect(await call).toBe('POLICY_LIMIT');
+    expect(await attemptsOf(agent)).toEqual([APPLIED]);
+  });
+
   it('carries on a first attempt that is unknown, without asking', async () => {
     const order = await newOrder();
     const agent = await newAgent(ASK);

@@ -218,6 +218,14 @@ describe("a caller's change", () => {
     expect(await listed(caller_id)).toEqual([]);
   });
 
+  it('that ends the session while it opens leaves none', async () => {
+    const caller_id = await newCaller();
+    whileOpening(() => stubOf(objectOf(caller_id)).end(null));
+    expect(await open(caller_id)).toEqual({ refused: 'ended' });
+    expect(await tablesIn(objectOf(caller_id))).toEqual([]);
+    expect(await listed(caller_id)).toEqual([]);
+  });
+
   it('told while a session is rejoined is kept', async () => {
     const agent = await newAgent();
     whileOpening(() => changePolicy(agent, { max_steps: 2 }));

@@ -86,7 +86,7 @@ describe('a backend', () => {
   it.each(tools)('that is broken is one fixed text and an id that the log explains, for %s', async (...tool) => {
     const agent = await newAgent();
     const lines = vi.spyOn(console, 'log');
-    const seen = failing('no such column: password_of_ana');
+    const seen = failing('D1_ERROR: no such column: password_of_ana');
     const outcome = await ask(agent, tool);
     expect(outcome).toMatchObject({ code: 'INTERNAL_ERROR', next: 'stop_and_tell_user' });
     const [, id] = /^Something went wrong inside\. Nothing was changed\. Error id: (err_[0-9a-f]{32})$/.exec(

@@ -35,7 +35,7 @@ export type Consulted =
  * of many equal calls exactly one is judged.
  */
 export async function consultRecord(call: KeyedCall, gate: Gate): Promise<Consulted> {
-  const before = gate.records.current(call.key);
+  const doneBefore = gate.records.executedRound(call.key);
   let joined = false;
   for (;;) {
     while (gate.isRunning(call.key)) {
@@ -57,7 +57,7 @@ export async function consultRecord(call: KeyedCall, gate: Gate): Promise<Consul
         return joined ? { answered: true, record, verdict: unsettled } : judged(call, record, gate);
       case 'executed':
         // Executed before this call came, it is a repetition to ask about; executed while it waited, it is its answer.
-        if (gate.scope().identical_effects === 'ask' && before?.state === 'executed' && before.round === record.round)
+        if (gate.scope().identical_effects === 'ask' && record.round <= doneBefore)
           return judged(call, null, gate, true);
         return { answered: true, record, verdict: verdictOf(record) };
       case 'rejected':

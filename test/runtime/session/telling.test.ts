@@ -7,7 +7,8 @@ describe('sendOutbox', () => {
   it('tells D1 again where an answer was lost and the session is as it was told before', async () => {
     const agent = await newAgent();
     const alarm = () => runDurableObjectAlarm(env.SESSION.getByName(agent.object));
-    const toldOpen = () => env.DB.prepare('SELECT open_records FROM sessions WHERE uid = ?').bind(agent.uid).first('open_records');
+    const toldOpen = () =>
+      env.DB.prepare('SELECT open_records FROM sessions WHERE uid = ?').bind(agent.uid).first('open_records');
     await alarm();
     const asked = outcomeOf(await agent.call('refund_order', refund(await newOrder())));
 

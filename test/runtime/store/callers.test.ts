@@ -186,7 +186,12 @@ describe('extendSession', () => {
 describe('openSessionsOf', () => {
   it.each([
     { state: 'whose token is good', sets: '', at: 50_000, open: true },
-    { state: 'whose token ended within the hour, with what it did last perhaps untold', sets: '', at: 100_000 + 3_500_000, open: true },
+    {
+      state: 'whose token ended within the hour, with what it did last perhaps untold',
+      sets: '',
+      at: 100_000 + 3_500_000,
+      open: true,
+    },
     { state: 'whose token is over', sets: '', at: LONG_AFTER, open: false },
     { state: 'with an open record although its token is over', sets: 'open_records = 1', at: LONG_AFTER, open: true },
     { state: 'that was ended', sets: 'ended_at = 2000', at: 50_000, open: false },

@@ -1,7 +1,7 @@
 /** What the log may say of an exception. */
 
-/** D1 names tables, columns, constraints and its own state here, never a bound value. */
-const SAFE_MESSAGE = /^D1_ERROR: /;
+/** D1 names tables, columns, constraints and its own state, never a bound value; of a drifted answer the field is named. */
+const SAFE_MESSAGE = /^D1_ERROR: |^[a-z0-9_]+ answered outside its output schema at [\w.]*$/;
 
 /**
  * The error's class and where it was thrown. Its message is left out unless it is of a kind that holds no input: a JSON
