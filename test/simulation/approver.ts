@@ -1,9 +1,12 @@
 /** People who get the mails: they look, think, decide once or twice, late or on an old page, or not at all. */
+import { Buffer } from 'node:buffer';
 import type { DecisionAnswer, LinkProof, SessionRpc, ViewAnswer } from '../../src/session/rpc.ts';
 import type { Letter } from './mail.ts';
 import type { Model } from './model.ts';
 import { Random } from './random.ts';
-import { PUBLIC_URL, type World } from './world.ts';
+import { PUBLIC_URL } from './deployment.ts';
+import { forgedLink } from './forged-link.ts';
+import type { World } from './world.ts';
 
 type Page = { status: string; phrase: string; refunded_cents: number | null };
 
@@ -30,6 +33,7 @@ export class Approvers {
     const { time, note } = this.#world();
     await time.sleep(random.chance(0.6) ? random.skewed(200, 20_000) : random.skewed(1_000, 900_000));
     const page = await this.#look(link);
+    if (this.#world().scenario.http && page !== null && random.chance(0.3)) await this.#forge(link);
     if (random.chance(0.15) || page === null) return;
     await time.sleep(random.chance(0.8) ? random.skewed(500, 30_000) : random.skewed(10_000, 600_000));
     const approves = random.chance(0.75);
@@ -47,8 +51,13 @@ export class Approvers {
     note(`${to}: told ${told}`);
   }
 
+  async #forge(link: string): Promise<void> {
+    const forged = await forgedLink(link, this.#world().config);
+    if ((await this.#lookByHttp(forged)) !== null) this.#model.fail('foreign-audience', 'a link signed as a session token opens the page');
+  }
+
   async #look(link: string): Promise<Page | null> {
-    const { http, } = this.#world().scenario;
+    const { http } = this.#world().scenario;
     const done = this.#model.asks('an approver looks');
     const page = http ? await this.#lookByHttp(link) : await this.#lookDirectly(link);
     done();

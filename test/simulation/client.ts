@@ -1,4 +1,5 @@
 /** A host with its agent: proposes calls one after another, retries what got lost, polls, rejoins, ends. */
+import { Buffer } from 'node:buffer';
 import { propose } from '../../src/http/propose.ts';
 import type { CallRequest, OpenAnswer } from '../../src/session/rpc.ts';
 import { sessionObjectName } from '../../src/auth/tokens.ts';

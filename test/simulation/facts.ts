@@ -43,6 +43,7 @@ export type Logged = {
   key: string | null;
   attempt: number | null;
   approval_id: string | null;
+  step: number | null;
   at: number;
 };
 

@@ -88,7 +88,7 @@ export class Ledger {
     const doubled = writes && random.chance(faults.duplicateWrite);
     const crash = random.chance(faults.crashAtSend);
     const crashLater = random.chance(faults.crashAtAnswer);
-    const arrival = late ? random.skewed(1_000, 600_000) : random.skewed(1, 60);
+    const arrival = late ? random.skewed(1_000, 600_000) : random.chance(faults.slow) ? 1_900 * random.unit() : random.skewed(1, 60);
     if (late) fail(LOST, random.skewed(1, 2_500));
     this.#time.after(arrival, () => {
       this.#note(`ledger: ${name}${lost || late ? ', answer lost' : ''}${silent ? ', no answer' : ''}`);

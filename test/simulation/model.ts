@@ -9,7 +9,7 @@ import { intentOf } from './facts.ts';
 import type { LedgerWitness } from './ledger.ts';
 import { checkAnswer, checkDecision, checkPoll, proposes } from './rules-answers.ts';
 import { checkEffect } from './rules-effects.ts';
-import { readLogged } from './rules-log.ts';
+import { checkNothingPending, readLogged } from './rules-log.ts';
 import { checkRecord } from './rules-records.ts';
 import type { ObjectWitness, SimulatedObject } from './session-object.ts';
 import type { World } from './world.ts';
@@ -152,7 +152,10 @@ export class Model {
   settled(callerId: string): void {
     const caller = this.callers.get(callerId);
     const last = caller?.versions.at(-1);
-    if (caller !== undefined && last !== undefined) caller.settled.push({ version: last.version, since: this.elapsed });
+    if (caller === undefined || last === undefined) return;
+    caller.settled.push({ version: last.version, since: this.elapsed });
+    if (caller.revokedSince === null) return;
+    for (const session of this.sessions.values()) if (session.caller_id === callerId) checkNothingPending(this, session);
   }
 
   /** The policies that may still hold somewhere at this moment. */

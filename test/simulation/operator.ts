@@ -1,7 +1,8 @@
 /** The operator, and the shop that keeps the orders: changes callers, withdraws and resends, raises totals. */
 import type { Model } from './model.ts';
 import type { OperatorAct } from './scenario.ts';
-import { VARIABLES, type World } from './world.ts';
+import { VARIABLES } from './deployment.ts';
+import type { World } from './world.ts';
 
 /** Always through the product's routes: there are few of these, and telling all sessions is theirs. */
 export async function operate(act: OperatorAct, callers: string[], orders: string[], world: World, model: Model): Promise<void> {

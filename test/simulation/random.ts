@@ -1,5 +1,7 @@
 /** Every decision of a simulated world comes from streams of this kind, so that one seed is one story. */
 
+import { Buffer } from 'node:buffer';
+
 /** A small generator (sfc32), seeded by a name: streams of other names are independent of this one. */
 export class Random {
   #a: number;

@@ -27,14 +27,21 @@ export function readLogged(model: Model, object: SimulatedObject, seq: number, t
   if (seq !== (last?.seq ?? 0) + 1 || row.seq !== seq) model.fail('gap-in-the-audit', `${seq} after ${last?.seq ?? 0}`);
   const previous = last?.hash ?? beginningOf(row.caller_id, row.session_id, row.uid);
   if (linkOf(previous, row) !== row.hash) model.fail('chain-broken', `row ${seq}`);
-  const { hash, kind, code, ok, key, attempt, approval_id } = row;
-  session.log.push({ seq, hash, kind, code, ok, key, attempt, approval_id, at: model.elapsed });
+  const { hash, kind, code, ok, key, attempt, approval_id, step } = row;
+  if (kind === 'call' && session.log.some((other) => other.kind === 'call' && other.step === step)) model.fail('step-taken-twice', `row ${seq}`);
+  session.log.push({ seq, hash, kind, code, ok, key, attempt, approval_id, step, at: model.elapsed });
+  if (code === 'SESSION_ENDED' && kind === 'event' && key === null) checkNothingPending(model, session);
 
   if (kind === 'call' && row.tool === 'refund_order') checkCall(model, session, row);
   if (attempt !== null && model.attempts.get(`${key ?? ''} ${attempt}`)?.applied !== true) model.fail('row-without-effect', `row ${seq}`);
   if (kind !== 'call' && !ok && !SAYS_NOTHING.has(code)) checkNotDone(model, session, row);
   if (kind === 'decision' && session.log.filter((other) => other.kind === 'decision' && other.approval_id === approval_id).length > 1)
     model.fail('decided-twice', `row ${seq}`);
+}
+
+/** When a session has ended, or its revoked caller's change is told, nothing may wait for a person any more. */
+export function checkNothingPending(model: Model, session: SessionFacts): void {
+  for (const { state, intent } of session.records.values()) if (state === 'pending') model.fail('pending-for-nobody', intent);
 }
 
 function checkNotDone(model: Model, session: SessionFacts, { approval_id, key, code }: Row): void {

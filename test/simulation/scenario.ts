@@ -41,6 +41,8 @@ export type Faults = {
   failBefore: number;
   lostAnswer: number;
   silent: number;
+  /** Takes almost as long as is waited for. */
+  slow: number;
   lateWrite: number;
   duplicateWrite: number;
   /** Of an object at a message it sends or awaits. */
@@ -78,7 +80,7 @@ export type Scenario = {
 const HTTP_SHARE = 1 / 6;
 const ADDRESSES = ['ana@shop.test', 'bo@shop.test', 'cy@shop.test'];
 const CALM: Faults = {
-  ...{ failBefore: 0, lostAnswer: 0, silent: 0, lateWrite: 0, duplicateWrite: 0, crashAtSend: 0, crashAtAnswer: 0, crashAtWrite: 0 },
+  ...{ failBefore: 0, lostAnswer: 0, silent: 0, slow: 0, lateWrite: 0, duplicateWrite: 0, crashAtSend: 0, crashAtAnswer: 0, crashAtWrite: 0 },
   ...{ duplicateCall: 0, lostReply: 0, alarmLate: 0, alarmDoubled: 0, alarmDropped: 0, queueFails: 0, queueDoubles: 0, queueSlow: 0, mailFails: 0 },
 };
 
@@ -106,22 +108,22 @@ export function scenarioOf(seed: number): Scenario {
     http: random.chance(HTTP_SHARE),
     long: random.chance(0.04),
     ...{ callers, orders, sessions, clients },
-    operators: random.chance(0.6) ? Array.from({ length: random.int(1, 4) }, () => operatorAct(callers.length, orders.length, random)) : [],
-    ...troubleOf(calm, sessions.length, random),
+    operators: random.chance(0.6) ? Array.from({ length: random.int(1, 4) }, () => operatorAct(callers.length, orders.length, clients, random)) : [],
+    ...troubleOf(calm, sessions.length, clients, random),
   };
 }
 
-function troubleOf(calm: boolean, sessions: number, random: Random): Pick<Scenario, 'faults' | 'disturbances'> {
+function troubleOf(calm: boolean, sessions: number, clients: Client[], random: Random): Pick<Scenario, 'faults' | 'disturbances'> {
   if (calm) return { faults: CALM, disturbances: [] };
   const faults = faultsOf(random);
-  const all = Array.from({ length: random.int(0, 4) }, () => disturbance(sessions, random));
+  const all = Array.from({ length: random.int(0, 4) }, () => disturbance(sessions, clients, random));
   // The cron finds a session with a dropped alarm within an hour of its token's end, not after a clock that jumps past that.
   const disturbances = all.filter((each) => faults.alarmDropped === 0 || each.kind !== 'jump' || each.ms < 1_000_000);
   return { faults, disturbances };
 }
 
 /** 3 to 20, mostly few: many small worlds find more than few large ones. */
-const clientsOf = (random: Random): number => (random.chance(0.9) ? random.int(3, 6) : random.int(7, 20));
+const clientsOf = (random: Random): number => (random.chance(0.94) ? random.int(3, 5) : random.int(6, 20));
 
 function policyOf(random: Random): Policy {
   return {
@@ -146,7 +148,7 @@ const ownOf = (random: Random): Own => ({
 
 /** Few different ones, so that clients propose the same and compete for the same money. */
 function refundsOf(random: Random, orders: Scenario['orders']): Refunding[] {
-  return Array.from({ length: random.int(1, 4) }, () => {
+  return Array.from({ length: random.int(1, 3) }, () => {
     const order = random.int(0, orders.length - 1);
     const own = orders[order]?.currency ?? 'BRL';
     return {
@@ -181,8 +183,16 @@ function stepOf(orders: number, refunds: Refunding[], random: Random): Step {
   return { do: 'end', pauseMs };
 }
 
-function operatorAct(callers: number, orders: number, random: Random): OperatorAct {
-  const atMs = random.chance(0.5) ? random.skewed(0, 3_000) : random.skewed(0, 120_000);
+/** Around a step of some client, since what happens while nobody does anything breaks little; or at any time. */
+function momentOf(clients: Client[], random: Random): number {
+  if (random.chance(0.2)) return random.skewed(0, 200_000);
+  const { startMs, steps } = random.pick(clients);
+  const before = steps.slice(0, random.int(1, steps.length));
+  return Math.max(0, before.reduce((sum, { pauseMs }) => sum + pauseMs, startMs) + random.pick([-150, 0, 50, 3_000]) + random.skewed(0, 300));
+}
+
+function operatorAct(callers: number, orders: number, clients: Client[], random: Random): OperatorAct {
+  const atMs = momentOf(clients, random);
   const kind = random.unit();
   const caller = random.int(0, callers - 1);
   if (kind < 0.5) return { act: 'patch', atMs, caller, patch: patchOf(random) };
@@ -203,8 +213,8 @@ const patchOf = (random: Random): Partial<Policy> =>
     { identical_effects: random.pick(['replay', 'ask']) },
   ]);
 
-function disturbance(sessions: number, random: Random): Disturbance {
-  const atMs = random.chance(0.5) ? random.skewed(0, 2_000) : random.skewed(0, 200_000);
+function disturbance(sessions: number, clients: Client[], random: Random): Disturbance {
+  const atMs = momentOf(clients, random);
   const kind = random.unit();
   if (kind < 0.3) return { kind: 'cut', atMs, session: random.int(0, sessions - 1), ms: random.skewed(2_000, 600_000), landing: random.chance(0.4) };
   if (kind < 0.6) return { kind: 'crash', atMs, session: random.int(0, sessions - 1) };
@@ -216,7 +226,7 @@ function disturbance(sessions: number, random: Random): Disturbance {
 function faultsOf(random: Random): Faults {
   const rate = (most: number): number => (random.chance(0.4) ? most * random.unit() : 0);
   return {
-    ...{ failBefore: rate(0.3), lostAnswer: rate(0.4), silent: rate(0.2), lateWrite: rate(0.4), duplicateWrite: rate(0.3) },
+    ...{ failBefore: rate(0.3), lostAnswer: rate(0.4), silent: rate(0.2), slow: rate(0.5), lateWrite: rate(0.4), duplicateWrite: rate(0.3) },
     ...{ crashAtSend: rate(0.15), crashAtAnswer: rate(0.2), crashAtWrite: rate(0.1) },
     ...{ duplicateCall: rate(0.3), lostReply: rate(0.2), alarmLate: rate(0.5), alarmDoubled: rate(0.4), alarmDropped: rate(0.4) },
     ...{ queueFails: rate(0.4), queueDoubles: rate(0.4), queueSlow: rate(0.4), mailFails: rate(0.5) },

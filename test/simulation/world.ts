@@ -2,6 +2,7 @@
 import { readConfig, type Config } from '../../src/env.ts';
 import worker from '../../src/index.ts';
 import type { SessionRpc } from '../../src/session/rpc.ts';
+import { PUBLIC_URL, VARIABLES } from './deployment.ts';
 import { Ledger } from './ledger.ts';
 import { MailService, MessageQueue, type Letter } from './mail.ts';
 import type { Model } from './model.ts';
@@ -12,14 +13,6 @@ import type { Scenario } from './scenario.ts';
 import { SimulatedObject } from './session-object.ts';
 import { Trace } from './trace.ts';
 import { VirtualTime } from './virtual-time.ts';
-
-export const PUBLIC_URL = 'https://toolgate.test';
-export const VARIABLES = {
-  PUBLIC_URL,
-  ADMIN_TOKEN: 'a'.repeat(64),
-  TOOLGATE_SECRET: 'b'.repeat(64),
-  MAIL_FROM: 'gate@toolgate.test',
-};
 
 const reading = readConfig(VARIABLES);
 if (!reading.ok) throw new Error('the simulated deployment is not configured');
@@ -37,7 +30,7 @@ export class World {
   readonly config = config;
   readonly #objects = new Map<string, SimulatedObject>();
   readonly #model: Model;
-  #cron = true;
+  #cron: boolean;
 
   constructor(scenario: Scenario, model: Model, arrived: (letter: Letter) => void, trace: Trace) {
     [this.scenario, this.#model, this.trace] = [scenario, model, trace];
@@ -59,6 +52,8 @@ export class World {
       EMAIL: mail,
       FAILED_CREDENTIALS: { limit: async () => ({ success: true }) },
     } as unknown as Env;
+    // Where no alarm is dropped nobody may need the cron.
+    this.#cron = scenario.faults.alarmDropped > 0;
     this.#tick();
   }
   readonly #queue: MessageQueue;
@@ -87,9 +82,8 @@ export class World {
     return worker.fetch(new Request(`${PUBLIC_URL}${path}`, init) as never, this.env, {} as never);
   }
 
-  /** From here on nothing fails any more. The cron only goes on where alarms were dropped: without that nobody may need it. */
+  /** From here on nothing fails any more. */
   calm(): void {
-    if (this.faults.alarmDropped === 0) this.#cron = false;
     for (const kind of Object.keys(this.faults)) this.faults[kind as keyof Scenario['faults']] = 0;
   }
 
