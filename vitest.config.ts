@@ -20,6 +20,8 @@ const testBindings = {
 
 export default defineConfig({
   test: {
+    // The Worker logs a line a request; only a failing test's are worth reading.
+    silent: 'passed-only',
     reporters: ['default', './test/support/summary-reporter.ts'],
     projects: [
       {
