@@ -1,5 +1,5 @@
 /** What a test may see of a session object and bring about around it that no agent, approver or operator can. */
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
 import type { Policy } from '../../src/ports.ts';
@@ -17,10 +17,22 @@ export const rowsIn = (object: string, sql: string, ...params: (string | number)
     storage.sql.exec<Row>(sql, ...params).toArray(),
   );
 
+/** The platform's own begin with an underscore. */
+const OWN_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'";
+
 export const tablesIn = async (object: string): Promise<string[]> =>
-  (
-    await rowsIn(object, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'")
-  ).map(({ name }) => String(name));
+  (await rowsIn(object, OWN_TABLES)).map(({ name }) => String(name));
+
+/** The ids of all objects that keep anything. One that was only asked for is there, and empty. */
+export async function objectsWithStorage(): Promise<string[]> {
+  const ids = await listDurableObjectIds(env.SESSION);
+  const tables = await Promise.all(
+    ids.map((id) =>
+      runInDurableObject(env.SESSION.get(id), (_, { storage }) => storage.sql.exec(OWN_TABLES).toArray().length),
+    ),
+  );
+  return ids.filter((_, index) => tables[index] !== 0).map(String);
+}
 
 /** All that the object keeps, its alarm included, as text to compare. */
 export async function dumpOf(object: string): Promise<string> {

@@ -1,6 +1,7 @@
 /** A session's code over Node's SQLite, with the tools a test brings: no object, no Worker, one process. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { sessionObjectName } from '../../src/auth/tokens.ts';
 import { readConfig } from '../../src/env.ts';
 import type { LedgerSql, Policy, SessionSql, SqlRow, SqlValue } from '../../src/ports.ts';
 import { sessionCore } from '../../src/session/core.ts';
@@ -96,5 +97,5 @@ export async function nodeSession(tools: readonly Tool[], changes: Partial<Polic
   await createCaller(ledger, caller, { caller_id, at: now(), request_id: 'req' });
   const opened = await session.open({ caller_id, session_id: 'chat-1', ttl_seconds: 3600 });
   if ('refused' in opened) throw new Error(`not opened: ${opened.refused}`);
-  return { session, uid: opened.uid, shared, logged };
+  return { session, uid: opened.uid, object: sessionObjectName(caller_id, 'chat-1'), own, shared, logged };
 }
