@@ -1,18 +1,9 @@
 import { expect, it } from 'vitest';
 import { cleanText } from '../../src/observation/clean.ts';
 import { flawsIn } from '../support/clean-text.ts';
-import { describeCorpus, type Corpus } from '../support/corpora.ts';
+import { describeCorpus, payloadsOf, stringsIn } from '../support/corpora.ts';
 
 const KINDS = ['plain', 'markdown', 'html'] as const;
-
-/** Every string in a JSON value. */
-function stringsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
-}
-
-const payloadsOf = (corpus: Corpus, name: string): string[] =>
-  name.endsWith('.json') ? stringsIn(JSON.parse(corpus.text(name))) : corpus.text(name).split('\n');
 
 /** Those strings of which cleaning leaves a flaw, as any kind. */
 const flawed = (strings: string[]): unknown[] =>

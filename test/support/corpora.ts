@@ -31,3 +31,13 @@ export function describeCorpus(folder: string, body: (corpus: Corpus) => void): 
     });
   });
 }
+
+/** Every string in a JSON value. */
+export function stringsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
+
+/** The strings of one file: a line each, or what a JSON file holds. */
+export const payloadsOf = (corpus: Corpus, name: string): string[] =>
+  name.endsWith('.json') ? stringsIn(JSON.parse(corpus.text(name))) : corpus.text(name).split('\n');
