@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sessionObjectName, signSessionToken } from '../../src/auth/tokens.ts';
 import { parkedRefund, statusOf } from '../support/approver.ts';
-import { configOf, submit, tokenOf, visit } from '../support/by-link.ts';
+import { configOf, submit, tokenOf, visit } from '../support/reached.ts';
 import { auditIn, dumpOf, objectsWithStorage, withoutAlarms } from '../support/inside.ts';
 import { ask, makeCaller } from '../support/over-http.ts';
 import { ledgerOf, newAgent, newOrder, refund } from '../support/session.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { signApprovalToken } from '../../src/auth/tokens.ts';
 import { linkOf, parkedRefund, parkIn, type Parked } from '../support/approver.ts';
-import { configOf, mailedLink, ORIGIN, submit, tokenOf, unnonced, visit, type Seen } from '../support/by-link.ts';
+import { configOf, mailedLink, ORIGIN, submit, tokenOf, unnonced, visit, type Seen } from '../support/reached.ts';
 import { auditIn, dumpOf, objectsWithStorage, withoutAlarms } from '../support/inside.ts';
 import { ledgerOf } from '../support/session.ts';
 

@@ -1,9 +1,10 @@
-/** Parked refunds as their approvers and agents reach them over HTTP: links as mails hold them, tokens as hosts hold them. */
+/** Sessions and parked refunds as agents and approvers reach them over HTTP: tokens as hosts hold them, links as mails hold them. */
 import { env, exports } from 'cloudflare:workers';
 import { signSessionToken } from '../../src/auth/tokens.ts';
 import { readConfig, type Config } from '../../src/env.ts';
 import type { Parked } from './approver.ts';
-import type { Agent } from './session.ts';
+import type { Answer } from './over-http.ts';
+import { newAgent, type Agent } from './session.ts';
 
 export const ORIGIN = 'https://toolgate.test';
 
@@ -49,3 +50,29 @@ export const submit = (
 
 /** A page without what is random in each. */
 export const unnonced = ({ status, text }: Seen): string => `${status} ${text.replaceAll(/nonce="[^"]*"/g, '')}`;
+
+const ALL_TOOLS = [
+  'calculator',
+  'count_documents',
+  'get_order',
+  'lookup_document',
+  'refund_order',
+  'search_transactions',
+];
+
+/** A session of all tools that no budget ends, and calls of its agent; a text is sent as it is. */
+export async function freeAgent(): Promise<{ agent: Agent; token: string; call: (body: unknown) => Promise<Answer> }> {
+  const agent = await newAgent({ allowed_tools: ALL_TOOLS, max_steps: 1_000, max_duplicate_calls: 1_000 });
+  const token = await tokenOf(agent);
+  return { agent, token, call: (body) => sendAs(token, '/v1/calls', body) };
+}
+
+export async function sendAs(credential: string, path: string, body: unknown, method = 'POST'): Promise<Answer> {
+  const headers = { authorization: `Bearer ${credential}`, 'content-type': 'application/json' };
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const seen = await visit(path, { method, headers, body: text });
+  return { ...seen, body: seen.text === '' ? {} : (JSON.parse(seen.text) as Record<string, unknown>) };
+}
+
+/** The code of an outcome, or the status of a request that was no call. */
+export const codeOf = ({ status, body }: Answer): unknown => (status === 200 ? body['code'] : status);
