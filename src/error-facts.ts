@@ -16,7 +16,13 @@ export function errorFacts(error: unknown): ErrorFacts {
   return {
     error: error.name,
     ...(SAFE_MESSAGE.test(error.message) ? { message: error.message } : {}),
-    ...(error instanceof z.ZodError ? { fields: error.issues.map(({ path }) => path.join('.')) } : {}),
+    ...(error instanceof z.ZodError ? { fields: [...new Set(error.issues.flatMap(fieldsOf))] } : {}),
     at: at.slice(0, 8).map((line) => line.trim()),
   };
 }
+
+/** The dotted paths an issue is about; of a union those of each of its branches. */
+const fieldsOf = (issue: z.core.$ZodIssue): string[] =>
+  issue.code === 'invalid_union' && issue.errors.length > 0
+    ? issue.errors.flat().flatMap(fieldsOf)
+    : [issue.path.join('.')];
