@@ -21,7 +21,7 @@ const laterBy = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.n
 describe('approving', () => {
   it('moves the money, is told to the agent as the result, and is asked for only once', async () => {
     const parked = await parkedRefund();
-    expect(fateOf(await decide(parked))).toEqual({ became: 'approved', status: 'executed', code: 'OK' });
+    expect(await fateOf(parked, await decide(parked))).toEqual({ became: 'approved', status: 'executed', code: 'OK' });
     expect(await ledgerOf(parked.order)).toEqual(applied);
     expect(await again(parked)).toMatchObject({
       code: 'OK',
@@ -32,13 +32,13 @@ describe('approving', () => {
   });
 
   it.each(['25.90', '25,90', ' 25.90 brl', 'BRL 25,90'])('accepts the amount typed as %j', async (phrase) => {
-    expect(fateOf(await decide(await parkedRefund(), { phrase }))).toMatchObject({ became: 'approved' });
+    expect(await decide(await parkedRefund(), { phrase })).toEqual({ decided: 'approved' });
   });
 
   it.each(['', '2590', '25.9', '25.91', '25.90 USD', 'approve', '025.90'])('is not %j', async (phrase) => {
     const parked = await parkedRefund();
     for (const decision of ['approve', 'reject'] as const)
-      expect(fateOf(await decide(parked, { decision, phrase }))).toEqual({
+      expect(await fateOf(parked, await decide(parked, { decision, phrase }))).toEqual({
         became: 'wrong_phrase',
         status: 'pending',
         code: null,
@@ -48,7 +48,10 @@ describe('approving', () => {
 
   it('needs a choice', async () => {
     const parked = await parkedRefund();
-    expect(fateOf(await decide(parked, { decision: null }))).toMatchObject({ became: 'no_choice', status: 'pending' });
+    expect(await fateOf(parked, await decide(parked, { decision: null }))).toMatchObject({
+      became: 'no_choice',
+      status: 'pending',
+    });
   });
 
   it.each([
@@ -56,9 +59,12 @@ describe('approving', () => {
     ['none', null],
   ])('needs that the page showed what is refunded by now, not %s', async (_, refunded_cents) => {
     const parked = await parkedRefund();
-    expect(fateOf(await decide(parked, { refunded_cents }))).toMatchObject({ became: 'stale', status: 'pending' });
+    expect(await fateOf(parked, await decide(parked, { refunded_cents }))).toMatchObject({
+      became: 'stale',
+      status: 'pending',
+    });
     expect(await auditIn(parked.agent.object)).toHaveLength(1);
-    expect(fateOf(await reject(parked))).toMatchObject({ became: 'rejected' });
+    expect(await fateOf(parked, await reject(parked))).toMatchObject({ became: 'rejected' });
   });
 });
 
@@ -66,7 +72,7 @@ describe('rejecting', () => {
   it('is final for the session, and its note reaches the agent cleaned', async () => {
     const parked = await parkedRefund();
     const note = ' Not\u202e without <b>a photo</b>: write to ana@shop.test or https://evil.test/x \u0000';
-    expect(fateOf(await reject(parked, note))).toMatchObject({ became: 'rejected', status: 'rejected' });
+    expect(await fateOf(parked, await reject(parked, note))).toMatchObject({ became: 'rejected', status: 'rejected' });
     const told = await again(parked);
     expect(told).toMatchObject({ code: 'CONFIRMATION_REJECTED', next: 'stop_and_tell_user' });
     const { note: kept } = (await parked.agent.stub().approval(parked.agent.uid, parked.id, 0)) as { note: string };
@@ -78,7 +84,7 @@ describe('rejecting', () => {
   it('is possible while the ledger cannot be read, and without what the page showed', async () => {
     const parked = await parkedRefund();
     failReads(new Error('D1 DB is overloaded'));
-    expect(fateOf(await decide(parked, { decision: 'reject', refunded_cents: null }))).toMatchObject({
+    expect(await fateOf(parked, await decide(parked, { decision: 'reject', refunded_cents: null }))).toMatchObject({
       became: 'rejected',
     });
   });
@@ -106,7 +112,7 @@ describe('what is approved', () => {
   it.each(rechecks)('fails where %s, with the code that says so', async (_, code, happen) => {
     const parked = await parkedRefund();
     await happen(parked);
-    expect(fateOf(await decide(parked))).toEqual({ became: 'failed', status: 'failed', code });
+    expect(await fateOf(parked, await decide(parked))).toEqual({ became: 'failed', status: 'failed', code });
     expect((await auditIn(parked.agent.object)).at(-1)).toMatchObject({ kind: 'decision', ok: false, code });
     expect(await parked.agent.stub().approval(parked.agent.uid, parked.id, 0)).toMatchObject({
       status: 'failed',
@@ -118,15 +124,15 @@ describe('what is approved', () => {
   it('is not asked of a person again, whatever the policy says by now', async () => {
     const parked = await parkedRefund();
     await changePolicy(parked.agent, { confirm_above_cents: 1, approvers: ['ana@shop.test'] });
-    expect(fateOf(await decide(parked))).toMatchObject({ status: 'executed' });
+    expect(await fateOf(parked, await decide(parked))).toMatchObject({ status: 'executed' });
   });
 
   it('stays pending where the ledger cannot be read', async () => {
     const parked = await parkedRefund();
     failReads(new Error('D1 DB is overloaded'));
-    expect(fateOf(await decide(parked))).toEqual({ became: 'unreadable', status: 'pending', code: null });
+    expect(await fateOf(parked, await decide(parked))).toEqual({ became: 'unreadable', status: 'pending', code: null });
     vi.restoreAllMocks();
-    expect(fateOf(await decide(parked))).toMatchObject({ status: 'executed' });
+    expect(await fateOf(parked, await decide(parked))).toMatchObject({ status: 'executed' });
     expect((await auditIn(parked.agent.object)).map(({ kind }) => kind)).toEqual(['call', 'decision']);
   });
 
@@ -138,7 +144,8 @@ describe('what is approved', () => {
     const { code, approval } = await again(parked);
     expect(code).toBe('CONFIRMATION_REQUIRED');
     expect(approval?.id).not.toBe(parked.id);
-    expect(fateOf(await decide({ ...parked, id: approval?.id ?? '' }))).toMatchObject({ status: 'executed' });
+    const next = { ...parked, id: approval?.id ?? '' };
+    expect(await fateOf(next, await decide(next))).toMatchObject({ status: 'executed' });
   });
 });
 
@@ -151,11 +158,12 @@ describe('of many decisions', () => {
       decide(parked),
       reject(parked),
     ]);
-    expect(answers.map((answer) => fateOf(answer).became)).toEqual([
+    const fates = await Promise.all(answers.map((answer) => fateOf(parked, answer)));
+    expect(fates.map(({ became }) => became)).toEqual([
       'approved',
       ...Array.from({ length: 3 }, () => 'already_decided'),
     ]);
-    expect(answers.map((answer) => fateOf(answer).status)).toEqual(Array.from({ length: 4 }, () => 'executed'));
+    expect(answers.slice(1)).toMatchObject(Array.from({ length: 3 }, () => ({ view: { status: 'executed' } })));
     expect(await auditIn(parked.agent.object)).toHaveLength(2);
     expect(await ledgerOf(parked.order)).toEqual(applied);
   });
@@ -163,7 +171,10 @@ describe('of many decisions', () => {
   it('the rejection counts where it came first', async () => {
     const parked = await parkedRefund();
     const answers = await Promise.all([reject(parked), decide(parked, { approver: 1 })]);
-    expect(answers.map((answer) => fateOf(answer).became)).toEqual(['rejected', 'already_decided']);
+    expect(answers).toMatchObject([
+      { decided: 'rejected' },
+      { refused: 'already_decided', view: { status: 'rejected' } },
+    ]);
     expect(await ledgerOf(parked.order)).toEqual(untouched);
   });
 
@@ -174,7 +185,7 @@ describe('of many decisions', () => {
   ] as const)('none counts where %s comes while the ledger is read', async (_, status, happen) => {
     const parked = await parkedRefund();
     afterNextRead(async () => happen(parked));
-    expect(fateOf(await decide(parked))).toMatchObject({ became: 'already_decided', status });
+    expect(await fateOf(parked, await decide(parked))).toMatchObject({ became: 'already_decided', status });
     expect(await ledgerOf(parked.order)).toEqual(untouched);
     expect(await auditIn(parked.agent.object)).toHaveLength(2);
   });
@@ -185,7 +196,7 @@ describe('of many decisions', () => {
       await parked.agent.stub().withdraw(parked.id, 'req');
       throw new Error('D1 DB is overloaded');
     });
-    expect(fateOf(await decide(parked))).toMatchObject({
+    expect(await fateOf(parked, await decide(parked))).toMatchObject({
       became: 'already_decided',
       status: 'failed',
       code: 'WITHDRAWN',
@@ -195,7 +206,11 @@ describe('of many decisions', () => {
   it('none counts after its time', async () => {
     const parked = await parkedRefund({ approval_ttl_seconds: 60 });
     laterBy(60_000);
-    expect(fateOf(await decide(parked))).toEqual({ became: 'already_decided', status: 'expired', code: null });
+    expect(await fateOf(parked, await decide(parked))).toEqual({
+      became: 'already_decided',
+      status: 'expired',
+      code: null,
+    });
     expect((await auditIn(parked.agent.object)).at(-1)).toMatchObject({ kind: 'event', code: 'APPROVAL_EXPIRED' });
     expect(await again(parked)).toMatchObject({ code: 'CONFIRMATION_REQUIRED' });
   });
@@ -215,8 +230,8 @@ describe('two sessions that ask for the same order', () => {
   it('are approved one after the other, the second as the page shows it by then', async () => {
     const [first, second] = await both();
     await decide(first);
-    expect(fateOf(await decide(second, { phrase: '100.00' }))).toMatchObject({ became: 'stale' });
-    expect(fateOf(await decide(second, { phrase: '100.00', refunded_cents: 2590 }))).toEqual({
+    expect(await fateOf(second, await decide(second, { phrase: '100.00' }))).toMatchObject({ became: 'stale' });
+    expect(await fateOf(second, await decide(second, { phrase: '100.00', refunded_cents: 2590 }))).toEqual({
       became: 'failed',
       status: 'failed',
       code: 'AMOUNT_EXCEEDS_REFUNDABLE',
@@ -226,8 +241,9 @@ describe('two sessions that ask for the same order', () => {
 
   it('are approved at once, and the ledger lets one pass', async () => {
     const [first, second] = await both();
-    const fates = (await Promise.all([decide(first), decide(second, { phrase: '100.00' })])).map(fateOf);
-    expect(fates.filter(({ status }) => status === 'executed')).toHaveLength(1);
+    await Promise.all([decide(first), decide(second, { phrase: '100.00' })]);
+    const statuses = await Promise.all([first, second].map(statusOf));
+    expect(statuses.filter((status) => status === 'executed')).toHaveLength(1);
     expect(await ledgerOf(first.order)).toMatchObject({ applied: 1 });
   });
 });

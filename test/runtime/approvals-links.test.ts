@@ -81,7 +81,7 @@ describe('a link', () => {
     vi.setSystemTime(expires_at);
     expect(await viewOf(parked)).toMatchObject({ status: 'expired' });
     vi.setSystemTime(expires_at + 30 * DAY_MS - 1);
-    expect(fateOf(await decide(parked))).toMatchObject({ became: 'already_decided', status: 'expired' });
+    expect(await fateOf(parked, await decide(parked))).toMatchObject({ became: 'already_decided', status: 'expired' });
     vi.setSystemTime(expires_at + 30 * DAY_MS);
     await expectBad(parked, await linkOf(parked));
   });

@@ -43,7 +43,7 @@ describe('revoking a caller', () => {
     expect(await agent.call('get_order', {})).toEqual({ refused: 'unauthorized' });
     expect(await agent.stub().tools(agent.uid)).toBeNull();
     expect(await agent.stub().approval(agent.uid, parked.id, 0)).toEqual({ refused: 'unauthorized' });
-    expect(fateOf(await decide(parked))).toEqual({
+    expect(await fateOf(parked, await decide(parked))).toEqual({
       became: 'already_decided',
       status: 'failed',
       code: 'CALLER_REVOKED',
@@ -65,7 +65,7 @@ describe('revoking a caller', () => {
   it('is final in the ledger for what a person approves, too', async () => {
     const parked = await parkedRefund();
     beforeNextBatch(() => revokeUnheard(parked.agent));
-    expect(fateOf(await decide(parked))).toMatchObject({ status: 'failed', code: 'CALLER_REVOKED' });
+    expect(await fateOf(parked, await decide(parked))).toMatchObject({ status: 'failed', code: 'CALLER_REVOKED' });
     expect(await ledgerOf(parked.order)).toEqual({ ...untouched, voids: 1 });
   });
 });
@@ -104,7 +104,7 @@ describe('a change during a call', () => {
   it.each(onApproval)('that %s counts for what a person approves meanwhile', async (_, code, __, change) => {
     const parked = await parkedRefund();
     afterNextRead(() => change(parked.agent));
-    expect(fateOf(await decide(parked))).toMatchObject({ status: 'failed', code });
+    expect(await fateOf(parked, await decide(parked))).toMatchObject({ status: 'failed', code });
     expect(await ledgerOf(parked.order)).toEqual(untouched);
   });
 
@@ -113,7 +113,8 @@ describe('a change during a call', () => {
     afterNextRead(() => changePolicy(parked.agent, { approvers: APPROVERS.slice(1) }));
     expect(await decide(parked)).toEqual({ refused: 'bad_link' });
     expect(await ledgerOf(parked.order)).toEqual(untouched);
-    expect(fateOf(await decide(parked, { approver: 1 }))).toMatchObject({ became: 'approved', status: 'executed' });
+    expect(await decide(parked, { approver: 1 })).toEqual({ decided: 'approved' });
+    expect(await ledgerOf(parked.order)).toMatchObject({ applied: 1 });
   });
 });
 
@@ -171,7 +172,7 @@ describe('ending a session', () => {
       { kind: 'event', code: 'SESSION_ENDED', ok: false, approval_id: parked.id },
       { kind: 'event', code: 'SESSION_ENDED', ok: true, approval_id: null },
     ]);
-    expect(fateOf(await reject(parked))).toEqual({
+    expect(await fateOf(parked, await reject(parked))).toEqual({
       became: 'already_decided',
       status: 'failed',
       code: 'SESSION_ENDED',
@@ -181,14 +182,14 @@ describe('ending a session', () => {
   it('does not take back what a person approved before', async () => {
     const parked = await parkedRefund();
     beforeNextBatch(() => parked.agent.stub().end(null));
-    expect(fateOf(await decide(parked))).toEqual({ became: 'approved', status: 'executed', code: 'OK' });
+    expect(await fateOf(parked, await decide(parked))).toEqual({ became: 'approved', status: 'executed', code: 'OK' });
     expect(await ledgerOf(parked.order)).toMatchObject({ refunded_cents: 2590, applied: 1 });
   });
 
   it('comes before an approval that still reads the ledger', async () => {
     const parked = await parkedRefund();
     afterNextRead(() => parked.agent.stub().end(null));
-    expect(fateOf(await decide(parked))).toEqual({
+    expect(await fateOf(parked, await decide(parked))).toEqual({
       became: 'already_decided',
       status: 'failed',
       code: 'SESSION_ENDED',

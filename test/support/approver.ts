@@ -1,4 +1,5 @@
 /** Parked refunds, and the hand of an approver on them, below HTTP: the link's bits are read out of the object. */
+import { codeOf } from '../../src/outcome.ts';
 import type { Policy } from '../../src/ports.ts';
 import type { DecisionAnswer, DecisionRequest, LinkProof, OpenRequest } from '../../src/session/rpc.ts';
 import { rowsIn } from './inside.ts';
@@ -46,14 +47,16 @@ export async function decide(parked: Parked, changes: Partial<DecisionRequest> =
 export const reject = (parked: Parked, note: string | null = null): Promise<DecisionAnswer> =>
   decide(parked, { decision: 'reject', note });
 
-/** What the decision became, and what the page says of it. */
-export function fateOf(answer: DecisionAnswer): { became: string; status: string; code: string | null } {
+export type Fate = { became: string; status: string; code: string | null };
+
+/** What the decision became, and what the first approver's page says of it after that. */
+export async function fateOf(parked: Parked, answer: DecisionAnswer): Promise<Fate> {
   const became = 'decided' in answer ? answer.decided : answer.refused;
-  if (!('view' in answer)) return { became, status: '', code: null };
-  const { status, result } = answer.view;
-  const refusal = result === null || result.ok ? null : result.refusal;
-  const code = refusal?.code === 'TOOL_CODE' ? refusal.tool_code : (refusal?.code ?? (result === null ? null : 'OK'));
-  return { became, status, code };
+  const seen = await parked.agent.stub().view(await linkOf(parked));
+  if ('refused' in seen) return { became, status: seen.refused, code: null };
+  const { status, result } = seen.view;
+  if (result === null || result.ok) return { became, status, code: result === null ? null : 'OK' };
+  return { became, status, code: codeOf(result.refusal) };
 }
 
 /** The state as the session's host polls it. */
