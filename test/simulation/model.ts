@@ -10,7 +10,7 @@ import type { LedgerWitness } from './ledger.ts';
 import { checkAnswer, checkDecision, checkPoll, proposes } from './rules-answers.ts';
 import { checkEffect } from './rules-effects.ts';
 import { checkNothingPending, readLogged } from './rules-log.ts';
-import { checkRecord } from './rules-records.ts';
+import { checkArmed, checkRecord } from './rules-records.ts';
 import type { ObjectWitness, SimulatedObject } from './session-object.ts';
 import type { World } from './world.ts';
 
@@ -102,6 +102,7 @@ export class Model {
       if (method === 'approval') checkPoll(this, args, answer);
     },
     lost: (object) => this.#reread(object),
+    kept: (object, alarmAt) => checkArmed(this, this.sessionOf(object), alarmAt),
     arrives: (method, args) => (method === 'call' ? proposes(this, args[0] as CallRequest) : undefined),
   };
 

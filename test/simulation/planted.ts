@@ -7,8 +7,8 @@ import { tellStory } from './story.ts';
 
 const WITHIN_SEEDS = 2_000;
 
-const wanted = process.argv[2];
-const bugs = [...NAMED, ...FURTHER].filter(({ name }) => wanted === undefined || name.includes(wanted));
+const wanted = process.argv.slice(2);
+const bugs = [...NAMED, ...FURTHER].filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
 const escaped: string[] = [];
 
 async function hunt({ name, replacements }: PlantedBug): Promise<void> {
@@ -20,7 +20,7 @@ async function hunt({ name, replacements }: PlantedBug): Promise<void> {
   const [first] = caught;
   if (first === undefined) escaped.push(name);
   process.stdout.write(`${first === undefined ? 'ESCAPED' : `seed ${String(first.seed).padStart(4)}`}  ${name}${first === undefined ? '' : `: ${first.rule}`}\n`);
-  if (first !== undefined && wanted !== undefined) await tellStory(first.seed, (line) => process.stdout.write(`${line}\n`), replacements);
+  if (first !== undefined && wanted.length === 1) await tellStory(first.seed, (line) => process.stdout.write(`${line}\n`), replacements);
 }
 
 const rest = [...bugs];

@@ -82,6 +82,18 @@ function reservedOf(model: Model, session: SessionFacts, held: Held): number {
   return cents;
 }
 
+/** The longest anybody backs off. */
+const LOOKED_AFTER_MS = 5 * 60_000;
+
+/** A death from here on must leave nothing open that no alarm looks after. */
+export function checkArmed(model: Model, session: SessionFacts | null, alarmAt: number | null): void {
+  for (const { state, expires_at, intent } of session?.records.values() ?? []) {
+    if (state !== 'claimed' && state !== 'approved' && state !== 'pending') continue;
+    const due = Math.max(model.wall + LOOKED_AFTER_MS, state === 'pending' ? (expires_at ?? 0) : 0) + 1_000;
+    if (alarmAt === null || alarmAt > due) model.fail('unarmed', `${intent} is ${state}, the alarm ${alarmAt === null ? 'off' : `due in ${alarmAt - model.wall} ms, wanted in ${due - model.wall}`}`);
+  }
+}
+
 /** Open, and not a pending action past its time that nobody has marked as expired yet. */
 const takesRoom = ({ wall }: Model, { state, expires_at }: Held): boolean =>
   state === 'claimed' || state === 'approved' || (state === 'pending' && wall < (expires_at ?? 0));

@@ -188,7 +188,7 @@ function momentOf(clients: Client[], random: Random): number {
   if (random.chance(0.2)) return random.skewed(0, 200_000);
   const { startMs, steps } = random.pick(clients);
   const before = steps.slice(0, random.int(1, steps.length));
-  return Math.max(0, before.reduce((sum, { pauseMs }) => sum + pauseMs, startMs) + random.pick([-150, 0, 50, 3_000]) + random.skewed(0, 300));
+  return Math.max(0, before.reduce((sum, { pauseMs }) => sum + pauseMs, startMs) + random.pick([-150, 0, 50, 3_000, 15_000]) + random.skewed(0, 300));
 }
 
 function operatorAct(callers: number, orders: number, clients: Client[], random: Random): OperatorAct {
@@ -208,6 +208,7 @@ const patchOf = (random: Random): Partial<Policy> =>
     { max_refund_cents: random.pick([800, 2_000, 50_000]) },
     { max_session_refund_cents: random.pick([null, 1_000, 5_000]) },
     { approvers: ADDRESSES.slice(random.int(0, 2)) },
+    { approvers: ADDRESSES.slice(2) },
     { max_steps: random.pick([1, 5, 20]) },
     { allowed_tools: ['get_order'] },
     { identical_effects: random.pick(['replay', 'ask']) },

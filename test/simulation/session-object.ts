@@ -29,6 +29,8 @@ export type ObjectWitness = Record<'record' | 'log' | 'session', (object: Simula
   arrives(method: string, args: unknown[]): void;
   answered(object: SimulatedObject, method: string, args: unknown[], answer: unknown): void;
   lost(object: SimulatedObject): void;
+  /** What was written is durable, with the alarm that is set for it; null where there is none. */
+  kept(object: SimulatedObject, alarmAt: number | null): void;
 };
 
 export type Surroundings = {
@@ -89,6 +91,8 @@ export class SimulatedObject {
   #alarmAt: number | null = null;
   #durableAlarm: number | null = null;
   #alarmTimer: Timer | null = null;
+  /** The platform runs the alarm, or owes it another run after one that failed. */
+  #alarmOwed = false;
   #alarmRuns = false;
   #cut = { until: 0, landing: false };
 
@@ -243,6 +247,8 @@ export class SimulatedObject {
     this.#flush = null;
     this.database.keep('undurable');
     this.#durableAlarm = this.#alarmAt;
+    // While an alarm runs, or was dropped, the platform still owes a run.
+    if (!this.#alarmRuns && !this.#alarmOwed && this.#world.faults.alarmDropped === 0) this.#world.witness.kept(this, this.#alarmAt);
     this.#schedule();
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -259,9 +265,10 @@ export class SimulatedObject {
 
   #schedule(): void {
     const { time, faults } = this.#world;
+    if (this.#alarmRuns || (this.#durableAlarm === null && this.#alarmOwed)) return;
     time.cancel(this.#alarmTimer);
-    this.#alarmTimer = null;
-    if (this.#durableAlarm === null || this.#alarmRuns) return;
+    this.#alarmOwed = false;
+    if (this.#durableAlarm === null) return;
     const late = this.random.chance(faults.alarmLate) ? this.random.skewed(100, 300_000) : this.random.skewed(1, 50);
     this.#alarmTimer = time.after(this.#durableAlarm - time.wall() + late, () => void this.#fire(1));
   }
@@ -274,12 +281,12 @@ export class SimulatedObject {
     if (this.random.chance(faults.alarmDropped)) return note(`${this.label}: its alarm is dropped`);
     note(`${this.label}: alarm`);
     const runs = this.random.chance(faults.alarmDoubled) ? 2 : 1;
-    this.#alarmRuns = true;
+    [this.#alarmRuns, this.#alarmOwed] = [true, false];
     let failed = false;
     for (let run = 0; run < runs && !failed; run += 1) failed = !(await this.#alarmEnds());
     this.#alarmRuns = false;
-    if (failed && tried < ALARM_TRIES && this.#durableAlarm === null)
-      this.#alarmTimer = time.after(2_000 * 2 ** (tried - 1), () => void this.#fire(tried + 1));
+    this.#alarmOwed = failed && tried < ALARM_TRIES && this.#durableAlarm === null;
+    if (this.#alarmOwed) this.#alarmTimer = time.after(2_000 * 2 ** (tried - 1), () => void this.#fire(tried + 1));
     else this.#schedule();
   }
 

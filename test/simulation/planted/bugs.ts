@@ -4,6 +4,7 @@ import type { PlantedBug } from './bug.ts';
 const one = (name: string, file: string, find: string, replace: string): PlantedBug => ({ name, replacements: [{ file, find, replace }] });
 
 const PIPELINE = 'src/pipeline/pipeline.ts';
+const APPROVED = 'src/pipeline/approved.ts';
 const IDEMPOTENCY = 'src/pipeline/stages/4-idempotency.ts';
 const REFUNDS = 'src/store/refunds.ts';
 const ATTEMPTS = 'src/store/attempts.ts';
@@ -112,7 +113,13 @@ export const NAMED: PlantedBug[] = [
 export const FURTHER: PlantedBug[] = [
   one('revocation not asked by the ledger', REFUNDS, 'WHERE caller_id = ?6 AND revoked_at IS NULL', 'WHERE caller_id = ?6'),
   one('claim before the last attempt is settled', RECORDS, `(ledger = 'applied' OR `, `(ledger = 'applied' AND `),
-  one('expired approvals still approve', GATE, `if (state !== 'pending' || approval === null || this.now() >= approval.expires_at) return null;`, `if (state !== 'pending' || approval === null) return null;`),
+  {
+    name: 'expired approvals still approve',
+    replacements: [
+      { file: GATE, find: `if (state !== 'pending' || approval === null || this.now() >= approval.expires_at) return null;`, replace: `if (state !== 'pending' || approval === null) return null;` },
+      { file: APPROVED, find: `if (record.state !== 'pending' || gate.now() < (record.approval?.expires_at ?? 0)) return false;`, replace: `if (actor === 'session' || record.state !== 'pending' || gate.now() < (record.approval?.expires_at ?? 0)) return false;` },
+    ],
+  },
   one('rejection forgotten', IDEMPOTENCY, `      case 'rejected':
         return { answered: true, record, verdict: verdictOf(record) };`, `      case 'rejected':
         return judged(call, null, gate);`),
