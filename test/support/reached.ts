@@ -31,7 +31,11 @@ export type Seen = { status: number; headers: Headers; text: string };
 export async function visit(where: string, init: RequestInit = {}): Promise<Seen> {
   const url = where.startsWith('/') ? `${ORIGIN}${where}` : where;
   const response = await exports.default.fetch(new Request(url, { redirect: 'manual', ...init }));
-  return { status: response.status, headers: response.headers, text: await response.text() };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text: new TextDecoder().decode(await response.arrayBuffer()),
+  };
 }
 
 /** What the page's own form posts when the whole of it is filled in. */
