@@ -18,8 +18,8 @@ import { TRAVEL_MS } from './session-gate.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A link can be viewed this long after its approval expired; a session is remembered this long after its last activity. */
 export const KEPT_MS = 30 * DAY_MS;
-/** Should the object die while its alarm runs, it is looked at again after this. */
-const BACKSTOP_MS = 60_000;
+/** Should the object die while its alarm runs, it is looked at again after this: a mail leaves within ten seconds even so. */
+const BACKSTOP_MS = 10_000;
 const MAX_BACKOFF_MS = 5 * 60_000;
 
 export class AlarmWork {

@@ -34,6 +34,17 @@ describe('the alarm', () => {
     expect(asked).toEqual([`${id} 0`, `${id} 1`]);
   });
 
+  it('stands ten seconds ahead while it runs, should the object die in its midst', async () => {
+    const agent = await newAgent();
+    await agent.call('no_such_tool', {});
+    const reporting = watchD1().stop('report', 'before');
+    const running = runAlarm(agent.object);
+    await reporting.reached();
+    expect(await alarmOf(agent.object)).toBe(Date.now() + 10_000);
+    reporting.release();
+    await running;
+  });
+
   it('is put off by no wake of the cron', async () => {
     const { agent } = await backingOff();
     const due = Date.now() + 300_000;
