@@ -150,7 +150,7 @@ export function messageOf(refusal: Refusal): string {
     case 'LOOP_DETECTED':
       return `The same call was made more than ${refusal.max_duplicate_calls} times. Its result does not change: use the one you have.`;
     case 'POLICY_LIMIT':
-      return `${policyMessage(refusal.limit)} ${refusal.passed_on ? 'It was passed on to the people who approve such actions.' : 'Tell the user that a person must handle it.'}`;
+      return `${limitMessage(refusal.limit)} ${refusal.passed_on ? 'It was passed on to the people who approve such actions.' : 'Tell the user that a person must handle it.'}`;
     case 'CONFIRMATION_REQUIRED':
       return approvalMessage(refusal.approval.status);
     case 'CONFIRMATION_REJECTED':
@@ -180,7 +180,8 @@ export function messageOf(refusal: Refusal): string {
   }
 }
 
-function policyMessage(limit: PolicyLimit): string {
+/** Which limit stands in the way, for models and people alike. */
+export function limitMessage(limit: PolicyLimit): string {
   switch (limit.name) {
     case 'max_refund_cents':
       return `The amount is above what one call may move (${limit.limit_cents} in minor units).`;

@@ -95,14 +95,15 @@ function answerOf(
 
 /** Closes the session for calls, with one row, when it went on past its budget for long enough. */
 function isExhausted(gate: SessionGate, { sql }: SessionPorts): boolean {
-  if (gate.stepsTaken() < gate.scope().max_steps || countCode(sql, 'STEP_LIMIT') < MAX_OVER_BUDGET) return false;
-  if (countCode(sql, 'SESSION_EXHAUSTED') === 0) {
-    gate.settle({
-      origin: { kind: 'event', actor: 'session', record: null, request_id: null },
-      verdict: { ok: true, data: {}, replayed: false },
-      event: 'SESSION_EXHAUSTED',
-    });
-  }
+  if (gate.stepsTaken() < MAX_OVER_BUDGET) return false;
+  // Closed once, it stays closed, whatever the policy says by now.
+  if (countCode(sql, 'SESSION_EXHAUSTED') > 0) return true;
+  if (countCode(sql, 'STEP_LIMIT') < MAX_OVER_BUDGET) return false;
+  gate.settle({
+    origin: { kind: 'event', actor: 'session', record: null, request_id: null },
+    verdict: { ok: true, data: {}, replayed: false },
+    event: 'SESSION_EXHAUSTED',
+  });
   return true;
 }
 

@@ -4,7 +4,7 @@
  */
 import { sessionObjectName, signApprovalToken } from '../auth/tokens.ts';
 import { parseObjectText } from '../json.ts';
-import { messageOf } from '../outcome.ts';
+import { limitMessage } from '../outcome.ts';
 import type { Refusal } from '../outcome.ts';
 import type { EffectRecord, Money, SessionSql } from '../ports.ts';
 import type { AuditRow } from '../store/audit-row.ts';
@@ -110,6 +110,7 @@ function noticeTask(
   const [logged] = sql.all('SELECT row, verdict FROM log WHERE seq = ? AND notice = 1', seq);
   if (to === undefined || logged === undefined) return null;
   const { at, tool, arguments: text } = JSON.parse(String(logged['row'])) as AuditRow;
+  const { limit } = JSON.parse(String(logged['verdict'])) as Extract<Refusal, { code: 'POLICY_LIMIT' }>;
   const money = moneyIn(text, tools.get(tool ?? ''));
   return {
     kind: 'notice',
@@ -118,7 +119,7 @@ function noticeTask(
     tool: tool ?? '',
     amount_cents: money?.amount_cents ?? null,
     currency: money?.currency ?? null,
-    message: messageOf(JSON.parse(String(logged['verdict'])) as Refusal),
+    message: limitMessage(limit),
     at: Date.parse(at),
   };
 }

@@ -60,7 +60,7 @@ describe('the step budget', () => {
     const agent = await newAgent({ max_steps: 1 });
     await agent.call('nothing', {});
     expect(new Set(await codesOf(agent, 'nothing', {}, 100))).toEqual(new Set(['STEP_LIMIT']));
-    for (const wake of [async () => undefined, () => evict(agent)]) {
+    for (const wake of [async () => undefined, () => evict(agent), () => changePolicy(agent, { max_steps: 1000 })]) {
       await wake();
       expect(await agent.call('get_order', {})).toEqual({ refused: 'session_exhausted' });
     }
