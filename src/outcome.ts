@@ -25,7 +25,13 @@ export type Refusal =
   | { code: 'INVALID_ARGUMENTS'; problems: Problem[] }
   | { code: 'CALL_ID_REUSED' }
   | { code: 'LOOP_DETECTED'; max_duplicate_calls: number }
-  | { code: 'POLICY_LIMIT'; limit: PolicyLimit; passed_on: boolean }
+  /** `money`: what the call would have moved, for the approvers' notice; it does not reach the wire. */
+  | {
+      code: 'POLICY_LIMIT';
+      limit: PolicyLimit;
+      passed_on: boolean;
+      money: { amount_cents: number; currency: string } | null;
+    }
   | { code: 'CONFIRMATION_REQUIRED'; approval: ApprovalNotice }
   | { code: 'CONFIRMATION_REJECTED'; note: string | null }
   | { code: 'TIMEOUT' }
@@ -43,7 +49,7 @@ export type GateCode = Exclude<Refusal['code'], 'TOOL_CODE'>;
 
 /** Which limit of the policy a call would pass, with the figures a person may be told. */
 export type PolicyLimit =
-  | { name: 'max_refund_cents'; limit_cents: number }
+  | { name: 'max_refund_cents'; limit_cents: number; currency: string }
   | { name: 'max_session_refund_cents'; limit_cents: number; currency: string }
   | { name: 'pending_approvals'; limit: number }
   | { name: 'opened_approvals'; limit: number }
@@ -180,13 +186,13 @@ export function messageOf(refusal: Refusal): string {
   }
 }
 
-/** Which limit stands in the way, for models and people alike. */
-export function limitMessage(limit: PolicyLimit): string {
+/** Which limit stands in the way: for models in minor units, as they must write amounts; for people as `amount` writes them. */
+export function limitMessage(limit: PolicyLimit, amount = inMinorUnits): string {
   switch (limit.name) {
     case 'max_refund_cents':
-      return `The amount is above what one call may move (${limit.limit_cents} in minor units).`;
+      return `The amount is above what one call may move (${amount(limit.limit_cents, limit.currency)}).`;
     case 'max_session_refund_cents':
-      return `With this the session would move more than it may (${limit.limit_cents} in minor units of ${limit.currency}, open requests included).`;
+      return `With this the session would move more than it may (${amount(limit.limit_cents, limit.currency)}, open requests included).`;
     case 'pending_approvals':
       return `This session already waits for ${limit.limit} approvals, the most it may.`;
     case 'opened_approvals':
@@ -195,6 +201,8 @@ export function limitMessage(limit: PolicyLimit): string {
       return 'This needs a person to approve it, and nobody is left to ask.';
   }
 }
+
+const inMinorUnits = (cents: number, currency: string): string => `${cents} in minor units of ${currency}`;
 
 function approvalMessage(status: ApprovalStatus): string {
   switch (status) {

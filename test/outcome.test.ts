@@ -16,7 +16,10 @@ const refusals: { [Code in Refusal['code']]: [Extract<Refusal, { code: Code }>, 
   ],
   CALL_ID_REUSED: [{ code: 'CALL_ID_REUSED' }, 'fix_and_retry'],
   LOOP_DETECTED: [{ code: 'LOOP_DETECTED', max_duplicate_calls: 3 }, 'use_previous_result'],
-  POLICY_LIMIT: [{ code: 'POLICY_LIMIT', limit: { name: 'approvers' }, passed_on: false }, 'stop_and_tell_user'],
+  POLICY_LIMIT: [
+    { code: 'POLICY_LIMIT', limit: { name: 'approvers' }, passed_on: false, money: null },
+    'stop_and_tell_user',
+  ],
   CONFIRMATION_REQUIRED: [{ code: 'CONFIRMATION_REQUIRED', approval }, 'wait_for_approval'],
   CONFIRMATION_REJECTED: [{ code: 'CONFIRMATION_REJECTED', note: 'no photo' }, 'stop_and_tell_user'],
   TIMEOUT: [{ code: 'TIMEOUT' }, 'stop_and_tell_user'],
@@ -69,15 +72,15 @@ describe('toOutcome', () => {
 describe('messageOf', () => {
   it('says of a limit that it was passed on only where it was', () => {
     const limits = [
-      { name: 'max_refund_cents', limit_cents: 50_000 },
+      { name: 'max_refund_cents', limit_cents: 50_000, currency: 'BRL' },
       { name: 'max_session_refund_cents', limit_cents: 50_000, currency: 'BRL' },
       { name: 'pending_approvals', limit: 3 },
       { name: 'opened_approvals', limit: 10 },
       { name: 'approvers' },
     ] as const;
     for (const limit of limits) {
-      expect(messageOf({ code: 'POLICY_LIMIT', limit, passed_on: true })).toContain('It was passed on');
-      expect(messageOf({ code: 'POLICY_LIMIT', limit, passed_on: false })).not.toContain('passed on');
+      expect(messageOf({ code: 'POLICY_LIMIT', limit, passed_on: true, money: null })).toContain('It was passed on');
+      expect(messageOf({ code: 'POLICY_LIMIT', limit, passed_on: false, money: null })).not.toContain('passed on');
     }
   });
 

@@ -5,6 +5,8 @@
  */
 import type { JsonObject } from '../json.ts';
 import { formatMoney } from '../money.ts';
+import { limitMessage } from '../outcome.ts';
+import type { Money } from '../ports.ts';
 import type { ApprovalView, MailTask, OtherApproval } from '../session/rpc.ts';
 import { closedArguments } from './closed-arguments.ts';
 import { letterHtml, letterText, type Fact, type Letter } from './letter.tsx';
@@ -36,7 +38,8 @@ export function approvalMail({ view, link }: ApprovalTask, inputSchema: JsonObje
 
 /** Tells an approver that a limit of the policy refused an action. Asks for nothing and holds no link. */
 export function noticeMail(task: NoticeTask): Promise<Mail> {
-  const { caller_name, tool, message, at } = task;
+  const { caller_name, tool, limit, money, at } = task;
+  const amount = (amount_cents: number, currency: string): string => formatMoney({ amount_cents, currency });
   return mailOf('Toolgate: an action above its limits was refused', {
     heading: 'An action above its limits was refused',
     opening: 'An agent asked for an action that the policy of its application does not allow. It was not done.',
@@ -47,13 +50,13 @@ export function noticeMail(task: NoticeTask): Promise<Mail> {
         facts: [
           { label: 'Application', value: caller_name },
           { label: 'Refused at', value: timeOf(at) },
-          { label: 'Why', value: message },
+          { label: 'Why', value: limitMessage(limit, amount) },
         ],
       },
       {
         title: 'What the agent claims, unchecked',
         tone: 'unchecked',
-        facts: [{ label: 'Tool', value: tool }, ...amountFact(task)],
+        facts: [{ label: 'Tool', value: tool }, ...amountFact(money)],
       },
     ],
     link: null,
@@ -102,7 +105,7 @@ function claimedFacts({ tool, claimed }: ApprovalView, inputSchema: JsonObject |
   const { shown, left } = closedArguments(inputSchema, claimed.arguments);
   return [
     { label: 'Tool', value: tool },
-    ...amountFact(claimed),
+    ...amountFact(moneyOf(claimed)),
     ...shown
       .filter(({ name, value }) => !isPartOfAmount(name, value, claimed))
       .map(({ name, value }) => ({ label: name, value })),
@@ -110,11 +113,11 @@ function claimedFacts({ tool, claimed }: ApprovalView, inputSchema: JsonObject |
   ];
 }
 
-function amountFact({ amount_cents, currency }: { amount_cents: number | null; currency: string | null }): Fact[] {
-  return amount_cents === null || currency === null
-    ? []
-    : [{ label: 'Amount', value: formatMoney({ amount_cents, currency }) }];
-}
+const amountFact = (money: Money | null): Fact[] =>
+  money === null ? [] : [{ label: 'Amount', value: formatMoney(money) }];
+
+const moneyOf = ({ amount_cents, currency }: ApprovalView['claimed']): Money | null =>
+  amount_cents === null || currency === null ? null : { amount_cents, currency };
 
 /** `amount_cents` and `currency` are read together, as the amount. */
 const isPartOfAmount = (name: string, value: string, claimed: ApprovalView['claimed']): boolean =>

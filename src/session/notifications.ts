@@ -3,12 +3,9 @@
  * the call: a queue that is down must not lose a request, and a call must not wait for it.
  */
 import { sessionObjectName, signApprovalToken } from '../auth/tokens.ts';
-import { parseObjectText } from '../json.ts';
-import { limitMessage } from '../outcome.ts';
 import type { Refusal } from '../outcome.ts';
-import type { EffectRecord, Money, SessionSql } from '../ports.ts';
+import type { EffectRecord, SessionSql } from '../ports.ts';
 import type { AuditRow } from '../store/audit-row.ts';
-import type { Tool } from '../tools/define-tool.ts';
 import type { SessionRow } from './identity.ts';
 import { readSession, scopeOf, theSession } from './identity.ts';
 import type { SessionPorts } from './ports.ts';
@@ -103,32 +100,15 @@ async function approvalTask(
 
 function noticeTask(
   { seq, approver }: Extract<QueueMessage, { type: 'notice' }>,
-  { sql, tools }: SessionPorts,
+  { sql }: SessionPorts,
 ): MailTask | null {
   const session = theSession(sql);
   const to = scopeOf(session).approvers[approver];
   const [logged] = sql.all('SELECT row, verdict FROM log WHERE seq = ? AND notice = 1', seq);
   if (to === undefined || logged === undefined) return null;
-  const { at, tool, arguments: text } = JSON.parse(String(logged['row'])) as AuditRow;
-  const { limit } = JSON.parse(String(logged['verdict'])) as Extract<Refusal, { code: 'POLICY_LIMIT' }>;
-  const money = moneyIn(text, tools.get(tool ?? ''));
-  return {
-    kind: 'notice',
-    to,
-    caller_name: session.caller_name,
-    tool: tool ?? '',
-    amount_cents: money?.amount_cents ?? null,
-    currency: money?.currency ?? null,
-    message: limitMessage(limit),
-    at: Date.parse(at),
-  };
-}
-
-/** The amount a refused call named; null where its arguments were cut for the audit. */
-function moneyIn(text: string | null, tool: Tool | undefined): Money | null {
-  const reading = parseObjectText(text ?? '');
-  const valid = reading.ok ? tool?.bind(reading.value) : undefined;
-  return valid?.ok === true ? valid.bound.money : null;
+  const { at, tool } = JSON.parse(String(logged['row'])) as AuditRow;
+  const { limit, money } = JSON.parse(String(logged['verdict'])) as Extract<Refusal, { code: 'POLICY_LIMIT' }>;
+  return { kind: 'notice', to, caller_name: session.caller_name, tool: tool ?? '', limit, money, at: Date.parse(at) };
 }
 
 /** Records that a mail left, or that it never will. Repeats change nothing. */

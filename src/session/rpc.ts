@@ -3,8 +3,8 @@
  * these with `import type`. Everything an object refuses is a value with a `refused` reason, never an exception.
  */
 import type { JsonObject } from '../json.ts';
-import type { ApprovalStatus, Outcome, Verdict } from '../outcome.ts';
-import type { Policy } from '../ports.ts';
+import type { ApprovalStatus, Outcome, PolicyLimit, Verdict } from '../outcome.ts';
+import type { Money, Policy } from '../ports.ts';
 
 /** What an API key asks for when it opens or rejoins a session; absent fields keep theirs on a rejoin. */
 export type OpenRequest = {
@@ -146,9 +146,8 @@ export type MailTask =
       to: string;
       caller_name: string;
       tool: string;
-      amount_cents: number | null;
-      currency: string | null;
-      message: string;
+      limit: PolicyLimit;
+      money: Money | null;
       at: number;
     };
 

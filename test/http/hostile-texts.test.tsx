@@ -86,9 +86,8 @@ async function expectInertNames(strings: string[]): Promise<void> {
     kind: 'notice',
     to: 'ana@shop.example',
     tool: 'refund_order',
-    amount_cents: 1,
-    currency: 'BRL',
-    message: 'No.',
+    limit: { name: 'approvers' },
+    money: null,
     at: 0,
   } as const;
   const harmless = await noticeMail({ ...notice, caller_name: 'Shop' });

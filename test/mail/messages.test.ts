@@ -19,9 +19,8 @@ const notice = (changes: Partial<NoticeTask> = {}): Promise<Mail> =>
     to: 'ana@shop.example',
     caller_name: 'Shop assistant',
     tool: 'refund_order',
-    amount_cents: 990_000,
-    currency: 'BRL',
-    message: 'The amount is above what one call may move (50000 in minor units).',
+    limit: { name: 'max_refund_cents', limit_cents: 50_000, currency: 'BRL' },
+    money: { amount_cents: 990_000, currency: 'BRL' },
     at: Date.UTC(2026, 10, 29, 14, 5),
     ...changes,
   });
@@ -53,7 +52,7 @@ const everyMail: [string, () => Promise<Mail>][] = [
   ],
   ['an approval for a caller with markup in its name', () => approval({ caller_name: `A & B's <b>"shop"</b>` })],
   ['a notice', () => notice()],
-  ['a notice without an amount', () => notice({ amount_cents: null, currency: null })],
+  ['a notice without an amount', () => notice({ money: null })],
 ];
 
 describe('approvalMail', () => {
@@ -127,7 +126,7 @@ describe('noticeMail', () => {
   it('says why it was refused, and the amount as a claim', async () => {
     const { subject, text } = await notice();
     expect(subject).toBe('Toolgate: an action above its limits was refused');
-    expect(text).toContain('Why: The amount is above what one call may move (50000 in minor units).');
+    expect(text).toContain('Why: The amount is above what one call may move (500.00 BRL).');
     expect(text.indexOf('Amount: 9900.00 BRL')).toBeGreaterThan(text.indexOf('What the agent claims, unchecked'));
   });
 

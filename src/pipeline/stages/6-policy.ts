@@ -19,7 +19,7 @@ export function policy(call: CheckedCall, gate: Gate): Step<PermittedCall> {
   const limit = amountLimit(call, scope, gate) ?? (needsPerson(call, scope) ? approvalLimit(call, scope, gate) : null);
   if (limit === null) return { ok: true, call: { ...call, permitted: true } };
   const passed_on = call.approval === null && scope.approvers.length > 0 && gate.mayNotify(call.key);
-  return { ok: false, refusal: { code: 'POLICY_LIMIT', limit, passed_on } };
+  return { ok: false, refusal: { code: 'POLICY_LIMIT', limit, passed_on, money: call.bound.money } };
 }
 
 /** What stage 5 awaited may have outlived the permission stage 1 saw. */
@@ -35,7 +35,7 @@ function amountLimit(call: CheckedCall, scope: Scope, gate: Gate): PolicyLimit |
   const { money } = call.bound;
   if (money === null) return null;
   if (money.amount_cents > scope.max_refund_cents)
-    return { name: 'max_refund_cents', limit_cents: scope.max_refund_cents };
+    return { name: 'max_refund_cents', limit_cents: scope.max_refund_cents, currency: money.currency };
   const limit_cents = scope.max_session_refund_cents;
   if (limit_cents === null) return null;
   const reserved = gate.records.reservedCents(money.currency, call.open);
