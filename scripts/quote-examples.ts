@@ -1,8 +1,7 @@
-/** `npm run docs:quote`: writes the examples into docs/agents.md as they are now. A test fails while a quotation is another. */
+/** `npm run docs:quote`: writes the files that documents quote into them as they are now. A test fails while a quotation is another. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { withQuotes } from './quotes.ts';
+import { QUOTING, withQuotes } from './quotes.ts';
 
-const DOCUMENT = 'docs/agents.md';
 const read = (path: string): string => readFileSync(path, 'utf8');
 
-writeFileSync(DOCUMENT, withQuotes(read(DOCUMENT), read));
+for (const document of QUOTING) writeFileSync(document, withQuotes(read(document), read));
