@@ -32,9 +32,10 @@ let addresses = 0;
 const newAddress = (): string => `2001:db8::${(addresses += 1).toString(16)}`;
 
 function clientOf(worker: LocalWorker) {
-  /** A string body is sent as it is, anything else as JSON. */
+  /** A string and bytes are sent as they are, anything else as JSON. */
   async function send(path: string, { method, credential, body, headers }: Sent = {}): Promise<Answer> {
-    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const isWritten = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+    const text = isWritten ? body : JSON.stringify(body);
     const response = await fetch(`${worker.url}${path}`, {
       method: method ?? (text === undefined ? 'GET' : 'POST'),
       redirect: 'manual',

@@ -40,6 +40,9 @@ const config: Config = reading.config;
 /** Alarms for work that waits come within this; what is armed for later is the end of an approval or of a session's memory. */
 const SOON_MS = 10_000;
 
+/** What this process says by itself, for when the deployment is closed. */
+const ITS_OWN = { console: { log: console.log, error: console.error } };
+
 export type Mail = { to: string; subject: string; text: string; html: string };
 
 class Database {
@@ -113,9 +116,11 @@ export class Deployment {
   close(): void {
     this.ledger.close();
     for (const { database } of this.#objects.values()) database.close();
+    Object.assign(console, ITS_OWN.console);
+    for (const name of ['getRandomValues', 'randomUUID']) Reflect.deleteProperty(crypto, name);
   }
 
-  /** Ids, tokens and nonces of an episode are its own, so that it can be told again byte for byte. */
+  /** Ids, tokens and nonces of an episode are its own, so that it can be told again byte for byte; until it is closed. */
   #takeOver(): void {
     const random = this.#random;
     const getRandomValues = (target: Uint8Array): Uint8Array => (target.set(random.bytes(target.length)), target);

@@ -12,6 +12,7 @@ export interface Corpus {
   readonly namesIn: (folder: string) => readonly string[];
   /** A file as UTF-8 text; what is no UTF-8 reads as U+FFFD. */
   readonly text: (name: string) => string;
+  readonly bytes: (name: string) => Uint8Array<ArrayBuffer>;
 }
 
 /** Describes what holds for one folder of it; where that is missing, one skipped test says so. */
@@ -28,6 +29,7 @@ export function describeCorpus(folder: string, body: (corpus: Corpus) => void): 
           .toSorted()
           .map((name) => `${folder}/${name}`),
       text: (name) => readFileSync(path.join(directory, name), 'utf8'),
+      bytes: (name) => new Uint8Array(readFileSync(path.join(directory, name))),
     });
   });
 }
