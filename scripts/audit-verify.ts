@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, parseEnv } from 'node:util';
+import { parseEnv } from 'node:util';
 import { OperatorView } from './operator-view.ts';
 import { Verification, type Broken } from './verify-chain.ts';
 
@@ -13,20 +13,29 @@ import { Verification, type Broken } from './verify-chain.ts';
 const TRAVEL_MS = 6_000;
 const PROGRESS_ITEMS = 10_000;
 
-const { positionals } = parseArgs({ allowPositionals: true });
-const [url] = positionals;
-if (url === undefined || !URL.canParse(url)) throw new Error('usage: npm run audit:verify -- URL');
+const url = process.argv[2] ?? '';
+const adminToken = process.env['ADMIN_TOKEN'] ?? keptAdminToken();
+if (process.argv.length !== 3 || !URL.canParse(url) || adminToken === undefined) {
+  console.error('usage: ADMIN_TOKEN=… npm run audit:verify -- URL');
+  process.exit(2);
+}
 
-const view = new OperatorView(new URL(url), adminToken());
+const view = new OperatorView(new URL(url), adminToken);
 const verification = new Verification();
 let read = 0;
-const broken = await firstBroken();
-if (broken === null) {
-  const { rows, sessions, effects } = verification.counts;
-  console.log(`The audit is whole: ${rows} rows of ${sessions} sessions, ${effects} effects, each in the ledger.`);
-} else {
-  console.error(sentence(broken));
-  process.exitCode = 1;
+try {
+  const broken = await firstBroken();
+  if (broken === null) {
+    const { rows, sessions, effects } = verification.counts;
+    console.log(`The audit is whole: ${rows} rows of ${sessions} sessions, ${effects} effects, each in the ledger.`);
+  } else {
+    console.error(sentence(broken));
+    process.exitCode = 1;
+  }
+} catch (error) {
+  // Neither whole nor broken: the audit could not be read to its end.
+  console.error(`Not verified: ${reasonOf(error)}`);
+  process.exitCode = 2;
 }
 
 /** In this order, so that whatever a row tells of was in the ledger, and known to its object, before it was looked for there. */
@@ -71,10 +80,14 @@ function sentence({ caller_id, session_id, uid, seq, problem }: Broken): string 
   return seq === null ? `Broken: ${session}: ${problem}.` : `Broken: ${session}: row ${seq} ${problem}.`;
 }
 
-function adminToken(): string {
+/** A refused answer says so itself; of a failed connection the cause says more. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}
+
+/** Of the Worker that `npm run dev` serves. */
+function keptAdminToken(): string | undefined {
   const file = fileURLToPath(new URL('../.dev.vars', import.meta.url));
-  const kept = existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
-  const token = process.env['ADMIN_TOKEN'] ?? kept['ADMIN_TOKEN'];
-  if (token === undefined) throw new Error('ADMIN_TOKEN is neither in the environment nor in .dev.vars');
-  return token;
+  return existsSync(file) ? parseEnv(readFileSync(file, 'utf8'))['ADMIN_TOKEN'] : undefined;
 }
