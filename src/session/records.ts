@@ -165,6 +165,10 @@ export const writeApprovers = (sql: SessionSql, record: EffectRecord, approvers:
 
 const integer = z.int();
 const text = z.string();
+const state = z.enum(['pending', 'approved', 'claimed', 'executed', 'rejected', 'expired', 'failed']);
+const ledger = z.enum(['applied', 'void']).nullable();
+const integerOrNull = integer.nullable();
+const textOrNull = text.nullable();
 const jsonOf = (value: SqlValue | undefined): unknown => (typeof value === 'string' ? JSON.parse(value) : null);
 
 /** The object wrote these rows itself; the numbers and states are checked because money hangs on them. */
@@ -173,9 +177,9 @@ function toRecord(row: SqlRow): EffectRecord {
   return {
     key: text.parse(row['key']),
     round: integer.parse(row['round']),
-    state: z.enum(['pending', 'approved', 'claimed', 'executed', 'rejected', 'expired', 'failed']).parse(row['state']),
+    state: state.parse(row['state']),
     attempt: integer.parse(row['attempt']),
-    ledger: z.enum(['applied', 'void']).nullable().parse(row['ledger']),
+    ledger: ledger.parse(row['ledger']),
     tool: text.parse(row['tool']),
     contract: text.parse(row['contract']),
     input: (jsonOf(row['input']) ?? {}) as JsonObject,
@@ -183,7 +187,7 @@ function toRecord(row: SqlRow): EffectRecord {
     step: integer.parse(row['step']),
     fingerprint: text.parse(row['fingerprint']),
     money: amount_cents === null ? null : { amount_cents: integer.parse(amount_cents), currency: text.parse(currency) },
-    subject: text.nullable().parse(row['subject']),
+    subject: textOrNull.parse(row['subject']),
     seen: (jsonOf(row['seen']) ?? {}) as JsonObject,
     answer: jsonOf(row['answer']) as JsonObject | null,
     refusal: jsonOf(row['refusal']) as Refusal | null,
@@ -194,10 +198,10 @@ function toRecord(row: SqlRow): EffectRecord {
             id: text.parse(approval_id),
             opened_at: integer.parse(row['opened_at']),
             expires_at: integer.parse(row['expires_at']),
-            decided_at: integer.nullable().parse(row['decided_at']),
-            decided_by: integer.nullable().parse(row['decided_by']),
-            note: text.nullable().parse(row['note']),
-            request_id: text.nullable().parse(row['request_id']),
+            decided_at: integerOrNull.parse(row['decided_at']),
+            decided_by: integerOrNull.parse(row['decided_by']),
+            note: textOrNull.parse(row['note']),
+            request_id: textOrNull.parse(row['request_id']),
           },
   };
 }
