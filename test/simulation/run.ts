@@ -17,6 +17,9 @@ const BUSY_MS = 15 * MINUTE_MS;
 /** Longer than an approval lives, an approved action is tried and a write may be late. */
 const REST_MS = 150 * MINUTE_MS;
 
+/** The cron has come by three times without a fault: every session has its alarm again. */
+const WATCHED_MS = 16 * MINUTE_MS;
+
 export type Run = { hash: string; violations: Violation[]; lines: string[]; events: number; calls: number };
 
 /** What a library or the product threw where nobody caught it. */
@@ -53,8 +56,9 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     for (const each of scenario.disturbances) void disturb(each, places, world);
     await world.time.runUntil(BUSY_MS);
     world.calm();
-    await world.time.runUntil(BUSY_MS + REST_MS);
+    await world.time.runUntil(BUSY_MS + WATCHED_MS);
     world.stopCron();
+    await world.time.runUntil(BUSY_MS + REST_MS);
     checkEnd(world, model);
     if (scenario.long) {
       await world.time.runUntil(BUSY_MS + REST_MS + 65 * DAY_MS);

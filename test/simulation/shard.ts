@@ -2,6 +2,9 @@
 import './platform.ts';
 import { scenarioOf } from './scenario.ts';
 
+// Faults are errors by the million; whoever tells the story of a seed has their stacks.
+Error.stackTraceLimit = 0;
+
 const { run } = await import('./run.ts');
 
 export type Span = { from: number; to: number; stopAtFirst: boolean };
