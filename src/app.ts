@@ -65,7 +65,7 @@ const readings = new WeakMap<Env, ConfigReading>();
 const configured: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const reading = readings.get(c.env) ?? readConfig(c.env);
   readings.set(c.env, reading);
-  if (!reading.ok) return problem(c, 'not-configured', { reason: `missing ${reading.missing.join(' ')}` });
+  if (!reading.ok) return problem(c, 'not-configured', { reason: reading.flaws.join('; ') });
   c.set('config', reading.config);
   return next();
 };

@@ -21,42 +21,46 @@ export interface Config {
   readonly mailFrom: string;
 }
 
-/** `missing` holds names for the log, never a value. */
+/** `flaws` are for the log: names and what is expected of each, never a value. */
 export type ConfigReading =
   | { readonly ok: true; readonly config: Config }
-  | { readonly ok: false; readonly missing: readonly string[] };
+  | { readonly ok: false; readonly flaws: readonly string[] };
 
-const Secret = z.string().transform((text, context) => {
+// An operator whose secret is too short must not be sent to look for an absent one.
+const NO_SECRET = `missing or not ${MIN_SECRET_BYTES} bytes of hex or base64`;
+const NO_ORIGIN = 'missing or not an https origin';
+
+const Secret = z.string(NO_SECRET).transform((text, context) => {
   const hex = secretAsHex(text);
   if (hex !== null && hex.length >= 2 * MIN_SECRET_BYTES) return hex;
-  context.addIssue('not hex or base64 of enough bytes');
+  context.addIssue(NO_SECRET);
   return z.NEVER;
 });
 
-const Origin = z.string().transform((text, context) => {
+const Origin = z.string(NO_ORIGIN).transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : null;
   // The href of a bare origin is the origin and a slash; user, path, query and fragment would show.
   const bare = url !== null && url.href === `${url.origin}/`;
   if (bare && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) {
     return { publicUrl: url.origin, loopback: isLoopback(url.hostname) };
   }
-  context.addIssue('not an https origin');
+  context.addIssue(NO_ORIGIN);
   return z.NEVER;
 });
 
 const Variables = z.object({
-  ADMIN_TOKEN: z.string().refine((text) => Secret.safeParse(text).success),
+  ADMIN_TOKEN: z.string(NO_SECRET).refine((text) => Secret.safeParse(text).success, NO_SECRET),
   TOOLGATE_SECRET: Secret,
   TOOLGATE_SECRET_PREVIOUS: Secret.optional(),
   PUBLIC_URL: Origin,
-  MAIL_FROM: z.email(),
+  MAIL_FROM: z.email('missing or not an e-mail address'),
 });
 
 /** Reads the Worker's environment; bindings and other members are passed over. */
 export function readConfig(env: unknown): ConfigReading {
   const reading = Variables.safeParse(env);
   if (!reading.success) {
-    return { ok: false, missing: [...new Set(reading.error.issues.map(({ path }) => String(path[0] ?? 'env')))] };
+    return { ok: false, flaws: reading.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) };
   }
   const { ADMIN_TOKEN, TOOLGATE_SECRET, TOOLGATE_SECRET_PREVIOUS, PUBLIC_URL, MAIL_FROM } = reading.data;
   return {

@@ -25,7 +25,7 @@ export default {
     if (batch.queue === DEAD_LETTERS) return buryDeadLetters(batch, { session, log });
     const reading = readConfig(env);
     // Nothing is lost: the messages come again, and end as dead letters that mark their addresses.
-    if (!reading.ok) throw new Error(`not configured: ${reading.missing.join(', ')}`);
+    if (!reading.ok) throw new Error(`not configured: ${reading.flaws.join('; ')}`);
     return consumeMessages(batch, {
       config: reading.config,
       email: env.EMAIL,

@@ -13,12 +13,12 @@ const variables = {
 
 const missing = (changes: Record<string, unknown>) => {
   const reading = readConfig({ ...variables, ...changes });
-  return reading.ok ? [] : reading.missing;
+  return reading.ok ? [] : reading.flaws.map((flaw) => flaw.split(':')[0]);
 };
 
 const configOf = (changes: Record<string, unknown>) => {
   const reading = readConfig({ ...variables, ...changes });
-  if (!reading.ok) throw new Error(reading.missing.join());
+  if (!reading.ok) throw new Error(reading.flaws.join());
   return reading.config;
 };
 
@@ -40,7 +40,12 @@ describe('readConfig', () => {
   it('names everything that is missing, once, and no value', () => {
     expect(readConfig({})).toEqual({
       ok: false,
-      missing: ['ADMIN_TOKEN', 'TOOLGATE_SECRET', 'PUBLIC_URL', 'MAIL_FROM'],
+      flaws: [
+        'ADMIN_TOKEN: missing or not 32 bytes of hex or base64',
+        'TOOLGATE_SECRET: missing or not 32 bytes of hex or base64',
+        'PUBLIC_URL: missing or not an https origin',
+        'MAIL_FROM: missing or not an e-mail address',
+      ],
     });
   });
 

@@ -111,7 +111,7 @@ export const PROBLEM_TYPES = {
     status: 503,
     title: 'This deployment is not configured yet',
     explanation:
-      'A variable or secret is missing or too short; its name is in the log of the deployment. Nothing is served until it is set.',
+      'A variable or secret is missing or not of its form; its name is in the log of the deployment. Nothing is served until it is set.',
   },
   unavailable: {
     status: 503,
