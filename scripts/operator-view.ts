@@ -1,35 +1,7 @@
 /** Reads the operator's lists to their ends. Answers are parsed strictly: a row with a member that no hash covers is none. */
 import * as z from 'zod';
-import type { AuditRow } from '../src/store/audit-row.ts';
+import { auditRow, type AuditRow } from '../src/store/audit-row.ts';
 import type { Head, LedgerAttempt, Place } from './verify-chain.ts';
-
-const auditRow: z.ZodType<AuditRow> = z.strictObject({
-  uid: z.string(),
-  seq: z.int(),
-  kind: z.enum(['call', 'decision', 'event']),
-  at: z.string(),
-  caller_id: z.string(),
-  session_id: z.string(),
-  step: z.int().nullable(),
-  call_id: z.string().nullable(),
-  tool: z.string().nullable(),
-  arguments: z.string().nullable(),
-  salt: z.string().nullable(),
-  args_hash: z.string().nullable(),
-  key: z.string().nullable(),
-  attempt: z.int().nullable(),
-  ok: z.boolean(),
-  code: z.string(),
-  fields: z.array(z.string()).nullable(),
-  replayed: z.boolean(),
-  approval_id: z.string().nullable(),
-  actor: z.string(),
-  duration_ms: z.int(),
-  request_id: z.string().nullable(),
-  contract: z.string().nullable(),
-  hash: z.string(),
-  withheld: z.boolean(),
-});
 
 const next_cursor = z.string().nullable();
 const headsPage = z.object({

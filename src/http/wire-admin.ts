@@ -1,6 +1,6 @@
 /** What operators are answered, as schemas: see wire.ts. */
 import * as z from 'zod';
-import type { AuditRow } from '../store/audit-row.ts';
+import { auditRow as storedRow } from '../store/audit-row.ts';
 import { policySchema } from '../store/callers.ts';
 import { approvalStatus, time } from './wire.ts';
 
@@ -66,33 +66,15 @@ export const approvalAction = z.strictObject({
   code: z.string().exactOptional(),
 });
 
-export const auditRow = z.strictObject({
-  uid: z.string().describe("The session's own id; a session forgotten and opened again has another."),
-  seq: z.int().min(1).describe('Without gaps within a session, in the order of settling.'),
-  kind: z.enum(['call', 'decision', 'event']),
+const { shape } = storedRow;
+
+/** Says of a row what is always so, and the schema that reads rows does not. */
+export const auditRow = storedRow.extend({
+  seq: shape.seq.min(1),
   at: time,
-  caller_id: z.string(),
-  session_id: z.string(),
-  step: z.int().nullable(),
-  call_id: z.string().nullable(),
-  tool: z.string().nullable(),
-  arguments: z.string().nullable().describe('As the model wrote them, at most 4,096 bytes, controls escaped.'),
-  salt: z.string().nullable(),
-  args_hash: z.string().nullable().describe('SHA-256 of salt and arguments.'),
-  key: z.string().nullable().describe('The call key: equal for equal intents of a session.'),
-  attempt: z.int().nullable().describe('On the one row that made a record executed.'),
-  ok: z.boolean(),
-  code: z.string(),
-  fields: z.array(z.string()).nullable().describe('The fields with problems.'),
-  replayed: z.boolean(),
-  approval_id: z.string().nullable(),
-  actor: z.string(),
-  duration_ms: z.int().min(0),
-  request_id: z.string().nullable().describe('The X-Request-Id of the request.'),
-  contract: z.string().nullable().describe("The version of the tool's contract."),
-  hash: hash.describe('Of the row before it and this one.'),
-  withheld: z.boolean().describe('The row travelled without its arguments.'),
-}) satisfies z.ZodType<AuditRow>;
+  duration_ms: shape.duration_ms.min(0),
+  hash: hash.describe(shape.hash.description ?? ''),
+});
 
 export const auditPage = z.strictObject({ rows: z.array(auditRow), next_cursor: nextCursor });
 export const chainHeads = z.strictObject({

@@ -2,44 +2,45 @@
  * One row of the audit and the hashes that chain it to the row before: the single description of the chain. The session
  * object writes by it and the verifier recomputes by it. Synchronous throughout, because an awaited digest forks the chain.
  */
+import * as z from 'zod';
 import { hashOf } from '../canonical.ts';
 
-/** A row of SPEC 7 as it is hashed, stored and shown. */
-export type AuditRow = {
-  uid: string;
-  /** Gap-free per session, in the order of settling, from 1. */
-  seq: number;
-  kind: 'call' | 'decision' | 'event';
+/**
+ * A row of SPEC 7 as it is hashed, stored and shown; the columns in D1 are its keys. It says what a row is made of and not
+ * what a good one holds, so that a row tampered with still reaches whoever verifies.
+ */
+export const auditRow = z.strictObject({
+  uid: z.string().describe("The session's own id; a session forgotten and opened again has another."),
+  seq: z.int().describe('Without gaps within a session, in the order of settling.'),
+  kind: z.enum(['call', 'decision', 'event']),
   /** RFC 3339, UTC, with milliseconds: the text is what is hashed. */
-  at: string;
-  caller_id: string;
-  session_id: string;
-  step: number | null;
-  call_id: string | null;
-  tool: string | null;
-  /** As the model wrote them, at most 4,096 bytes, controls escaped; null where there were none, or erased or withheld. */
-  arguments: string | null;
+  at: z.string(),
+  caller_id: z.string(),
+  session_id: z.string(),
+  step: z.int().nullable(),
+  call_id: z.string().nullable(),
+  tool: z.string().nullable(),
+  /** Null where there were none, or erased or withheld. */
+  arguments: z.string().nullable().describe('As the model wrote them, at most 4,096 bytes, controls escaped.'),
   /** Goes when the arguments go, so that `args_hash` cannot be used to guess them. */
-  salt: string | null;
-  args_hash: string | null;
-  /** The call key. */
-  key: string | null;
-  /** Only on the row that made a record executed. */
-  attempt: number | null;
-  ok: boolean;
-  code: string;
-  /** The fields with problems. */
-  fields: string[] | null;
-  replayed: boolean;
-  approval_id: string | null;
-  actor: string;
-  duration_ms: number;
-  request_id: string | null;
-  contract: string | null;
-  hash: string;
-  /** D1 refused the row with its arguments, so it travelled without them. Not hashed: the object cannot know it in advance. */
-  withheld: boolean;
-};
+  salt: z.string().nullable(),
+  args_hash: z.string().nullable().describe('SHA-256 of salt and arguments.'),
+  key: z.string().nullable().describe('The call key: equal for equal intents of a session.'),
+  attempt: z.int().nullable().describe('On the one row that made a record executed.'),
+  ok: z.boolean(),
+  code: z.string(),
+  fields: z.array(z.string()).nullable().describe('The fields with problems.'),
+  replayed: z.boolean(),
+  approval_id: z.string().nullable(),
+  actor: z.string(),
+  duration_ms: z.int(),
+  request_id: z.string().nullable().describe('The X-Request-Id of the request.'),
+  contract: z.string().nullable().describe("The version of the tool's contract."),
+  hash: z.string().describe('Of the row before it and this one.'),
+  /** D1 refused the row with its arguments. Not hashed: the object cannot know it in advance. */
+  withheld: z.boolean().describe('The row travelled without its arguments.'),
+});
+export type AuditRow = z.output<typeof auditRow>;
 
 /** What the chain binds: all of a row but what may be erased later, the hash itself, and the mark of its journey. */
 export type ChainedRow = Omit<AuditRow, 'arguments' | 'salt' | 'hash' | 'withheld'>;

@@ -2,22 +2,13 @@
 import * as z from 'zod';
 import type { LedgerSql, SqlRow, Statement } from '../ports.ts';
 import type { ApprovalRow } from './approvals.ts';
-import type { AuditRow } from './audit-row.ts';
-import { flag, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+import { auditRow, type AuditRow } from './audit-row.ts';
+import { flag, insertFromJson, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
 
-const COLUMNS = `uid, seq, kind, at, caller_id, session_id, step, call_id, tool, arguments, salt, args_hash, key, attempt,
-  ok, code, fields, replayed, approval_id, actor, duration_ms, request_id, contract, hash, withheld`;
+const columns = Object.keys(auditRow.shape);
 
-/** One parameter and one trip for any number of rows. A row that is there already stays as it is. */
-const INSERT_ROWS = `
-  INSERT INTO audit (${COLUMNS})
-  SELECT value ->> 'uid', value ->> 'seq', value ->> 'kind', value ->> 'at', value ->> 'caller_id', value ->> 'session_id',
-    value ->> 'step', value ->> 'call_id', value ->> 'tool', value ->> 'arguments', value ->> 'salt', value ->> 'args_hash',
-    value ->> 'key', value ->> 'attempt', value ->> 'ok', value ->> 'code', value ->> 'fields', value ->> 'replayed',
-    value ->> 'approval_id', value ->> 'actor', value ->> 'duration_ms', value ->> 'request_id', value ->> 'contract',
-    value ->> 'hash', value ->> 'withheld'
-  FROM json_each(?1) WHERE true
-  ON CONFLICT DO NOTHING`;
+/** A row that is there already stays as it is. */
+const INSERT_ROWS = `${insertFromJson('audit', columns)} ON CONFLICT DO NOTHING`;
 
 /** Reports may arrive twice or late: the higher version wins. What an approval is about never changes. */
 const UPSERT_APPROVALS = `
@@ -68,33 +59,14 @@ export async function deliver(sql: LedgerSql, { uid, rows, approvals, session }:
 
 const toColumns = (row: AuditRow): object => ({ ...row, at: Date.parse(row.at) });
 
-const auditRow = z.object({
-  uid: z.string(),
-  seq: integer,
-  kind: z.enum(['call', 'decision', 'event']),
+/** How the columns that SQL has no type for come back. */
+const storedRow = auditRow.extend({
   at: integer.transform((at) => new Date(at).toISOString()),
-  caller_id: z.string(),
-  session_id: z.string(),
-  step: integer.nullable(),
-  call_id: z.string().nullable(),
-  tool: z.string().nullable(),
-  arguments: z.string().nullable(),
-  salt: z.string().nullable(),
-  args_hash: z.string().nullable(),
-  key: z.string().nullable(),
-  attempt: integer.nullable(),
   ok: flag,
-  code: z.string(),
   fields: jsonText(z.array(z.string())).nullable(),
   replayed: flag,
-  approval_id: z.string().nullable(),
-  actor: z.string(),
-  duration_ms: integer,
-  request_id: z.string().nullable(),
-  contract: z.string().nullable(),
-  hash: z.string(),
   withheld: flag,
-}) satisfies z.ZodType<AuditRow>;
+});
 
 /** What narrows the list; null does not. `from` is inclusive, `to` is not; both in ms since the epoch. */
 export type AuditFilters = {
@@ -108,7 +80,7 @@ export type AuditFilters = {
 
 /** `uid <= ?1` bounds the range of the key that is read; a bare OR of both halves would read the table from its start. */
 const LIST = `
-  SELECT ${COLUMNS} FROM audit
+  SELECT ${columns.join(', ')} FROM audit
   WHERE (?1 IS NULL OR (uid <= ?1 AND (uid < ?1 OR seq > ?2)))
     AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR caller_id = ?4)
     AND (?5 IS NULL OR tool = ?5) AND (?6 IS NULL OR code = ?6)
@@ -128,4 +100,4 @@ export async function listAudit(
   return pageOf(rows.map(toAuditRow), limit, (row) => [row.uid, row.seq]);
 }
 
-const toAuditRow = (row: SqlRow): AuditRow => auditRow.parse(row);
+const toAuditRow = (row: SqlRow): AuditRow => storedRow.parse(row);

@@ -26,6 +26,14 @@ export const jsonText = <Shape extends z.ZodType>(shape: Shape) =>
 /** Any JSON object. */
 export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 
+/**
+ * Inserts a JSON array of rows, each with a member for every column: one parameter and one trip for any number of rows.
+ * Names are the program's own. What becomes of a row that is there already is for the clause that must follow.
+ */
+export const insertFromJson = (table: string, columns: readonly string[]): string => `
+  INSERT INTO ${table} (${columns.join(', ')})
+  SELECT ${columns.map((column) => `value ->> '${column}'`).join(', ')} FROM json_each(?1) WHERE true`;
+
 /** What a page of a list is: its rows, and where the next begins; null at the end. */
 export type Page<Row> = { rows: Row[]; next_cursor: string | null };
 
