@@ -1,10 +1,23 @@
 /** What the log may say of an exception. */
 import * as z from 'zod';
 
-/** D1 names tables, columns, constraints and its own state, never a bound value; of a drifted answer the field is named. */
-const SAFE_MESSAGE = /^D1_ERROR: |^[a-z0-9_]+ answered outside its output schema at [\w.]*$/;
+/** A backend answered outside its tool's output schema, at that dotted path. */
+export class DriftedAnswer extends Error {
+  override name = 'DriftedAnswer';
+  readonly tool: string;
+  readonly field: string;
 
-export type ErrorFacts = { error: string; message?: string; fields?: string[]; at: string[] };
+  constructor(tool: string, field: string) {
+    super('a backend answered outside the output schema of its tool');
+    this.tool = tool;
+    this.field = field;
+  }
+}
+
+/** D1 names tables, columns, constraints and its own state, never a bound value. */
+const SAFE_MESSAGE = /^D1_ERROR: /;
+
+export type ErrorFacts = { error: string; message?: string; tool?: string; fields?: string[]; at: string[] };
 
 /**
  * The error's class and where it was thrown; of data that did not fit a schema the fields. Its message is left out unless it
@@ -16,6 +29,7 @@ export function errorFacts(error: unknown): ErrorFacts {
   return {
     error: error.name,
     ...(SAFE_MESSAGE.test(error.message) ? { message: error.message } : {}),
+    ...(error instanceof DriftedAnswer ? { tool: error.tool, fields: [error.field] } : {}),
     ...(error instanceof z.ZodError ? { fields: [...new Set(error.issues.flatMap(fieldsOf))] } : {}),
     at: at.slice(0, 8).map((line) => line.trim()),
   };

@@ -46,7 +46,7 @@ export function readApiKey(text: string): PresentedApiKey | null {
   return callerId === undefined ? null : { callerId, hash: sha256Hex(text) };
 }
 
-/** Compares two hashes in constant time; hashes of unequal length differ. */
+/** Compares two hashes, or the bits of two links, in constant time; those of unequal length differ. */
 export function sameHash(a: string, b: string): boolean {
   const encoder = new TextEncoder();
   const [left, right] = [encoder.encode(a), encoder.encode(b)];

@@ -106,7 +106,7 @@ export async function settleClaimed(record: EffectRecord, gate: Gate): Promise<v
 
 /** Expires a pending action whose time is over; whoever meets it first does it. */
 export function expire(record: EffectRecord, actor: 'alarm' | 'session', gate: Gate): boolean {
-  if (record.state !== 'pending' || gate.now() < (record.approval?.expires_at ?? 0)) return false;
+  if (record.state !== 'pending' || record.approval === null || gate.now() < record.approval.expires_at) return false;
   gate.settle({
     origin: { kind: 'event', actor, record, request_id: null },
     verdict: { ok: false, refusal: { code: 'APPROVAL_EXPIRED' } },
@@ -160,9 +160,9 @@ function endDecision(row: LedgerRow | null, record: EffectRecord, decision: Deci
   gate.settle({ ...ending, origin: { kind: 'decision', decision, record } });
 }
 
-const decisionOf = ({ approval }: EffectRecord, gate: Gate): Decision => ({
-  approver: approval?.decided_by ?? 0,
-  note: approval?.note ?? null,
-  request_id: approval?.request_id ?? '',
-  started_at: gate.now(),
-});
+/** The decision that stands in an approved record. */
+function decisionOf({ approval }: EffectRecord, gate: Gate): Decision {
+  if (approval?.decided_by == null) throw new Error('an approved record names who approved it');
+  const { decided_by: approver, note, request_id } = approval;
+  return { approver, note, request_id: request_id ?? '', started_at: gate.now() };
+}

@@ -1,5 +1,5 @@
 /** What a record says to whoever asks about it: a repeated call, a transport retry, a poll. */
-import type { ApprovalNotice, Verdict } from '../outcome.ts';
+import type { ApprovalNotice, ApprovalStatus, Verdict } from '../outcome.ts';
 import { timestamp } from '../outcome.ts';
 import type { EffectRecord } from '../ports.ts';
 
@@ -21,13 +21,16 @@ export function verdictOf(record: EffectRecord): Verdict {
   }
 }
 
+/** A record's state as its approval has it; one with an approval is never *claimed*, since *approved* is its claim. */
+export const statusOf = ({ state }: EffectRecord): ApprovalStatus => (state === 'claimed' ? 'approved' : state);
+
 /** What a caller sees of an approval: never a link, never an address. */
 export function noticeOf(record: EffectRecord): ApprovalNotice | null {
   const { approval } = record;
   if (approval === null) return null;
   return {
     id: approval.id,
-    status: record.state === 'claimed' ? 'approved' : record.state,
+    status: statusOf(record),
     expires_at: timestamp(approval.expires_at),
     arguments: record.input,
   };

@@ -22,10 +22,13 @@ export function transportRetry(raw: RawCall, gate: Gate): Promise<Settled> | 'to
   return gate.countRetry(raw.call_id) > MAX_RETRIES ? 'too_many' : answer(raw, earlier, gate);
 }
 
-/** A read may answer differently by now; a call that could not be judged and left no record was never answered. */
+/**
+ * A read may answer differently by now, also one whose tool has left the registry (its answer is not kept); a call that
+ * could not be judged and left no record was never answered.
+ */
 function isNewCall(raw: RawCall, { verdict }: Settled, record: EffectRecord | null, gate: Gate): boolean {
   if (gate.tools.get(raw.tool)?.effect === 'none') return true;
-  return record === null && !verdict.ok && !isJudgement(verdict.refusal);
+  return record === null && (verdict.ok || !isJudgement(verdict.refusal));
 }
 
 async function answer(raw: RawCall, earlier: Earlier, gate: Gate): Promise<Settled> {

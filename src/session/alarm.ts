@@ -38,16 +38,19 @@ export class AlarmWork {
   async run(): Promise<void> {
     const { sql } = this.#ports;
     this.#alarms.fired();
-    if (readSession(sql) === null) return;
     this.#alarms.arm(this.#ports.now() + BACKSTOP_MS);
-    const [asked, looked] = await Promise.all([
-      Promise.all([sendRequests, sendNotices].map((send) => this.#attempt(() => send(this.#ports)))),
+    if (readSession(sql) === null) return this.#alarms.rearm(null);
+    // First, so that the one report of an approval says that its approvers were asked.
+    const asked = await Promise.all([sendRequests, sendNotices].map((send) => this.#attempt(() => send(this.#ports))));
+    const sendRows = () => this.#attempt(() => sendOutbox(this.#ports));
+    const [looked, sent] = await Promise.all([
       Promise.all(openRecords(sql).map((record) => this.#attempt(() => this.#lookAfter(record)))),
+      sendRows(),
     ]);
-    // Last, so that rows written by the work above travel with it.
-    const sent = await this.#attempt(() => sendOutbox(this.#ports));
+    // Rows wait for no ledger that hangs, and rows that the work above wrote travel with it.
+    const sentAll = sent && (await sendRows());
     this.#note('queue', asked.every(Boolean));
-    this.#note('ledger', sent && looked.every(Boolean) && !this.#isUnsettled());
+    this.#note('ledger', sentAll && looked.every(Boolean) && !this.#isUnsettled());
     this.#forget();
     this.#alarms.rearm(this.nextDue());
   }

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { phraseOf } from '../money.ts';
 import type { Gate } from '../pipeline/gate.ts';
-import { verdictOf } from '../pipeline/record-verdict.ts';
+import { statusOf, verdictOf } from '../pipeline/record-verdict.ts';
 import type { EffectRecord } from '../ports.ts';
 import { otherApprovals } from '../store/approvals.ts';
 import { scopeOf, theSession } from './identity.ts';
@@ -36,7 +36,7 @@ export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Ga
   const { ledger, others } = await readLedger(record, approval.id, ports, gate);
   return {
     id: approval.id,
-    status: isOver ? 'expired' : state === 'claimed' ? 'approved' : state,
+    status: isOver ? 'expired' : statusOf(record),
     tool: record.tool,
     caller_name: session.caller_name,
     session_id: session.session_id,

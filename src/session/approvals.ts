@@ -1,11 +1,11 @@
 /** The approvals of this session as people and hosts meet them: the page, the decision, the poll, the operator's hand. */
-import { timingSafeEqual } from 'node:crypto';
+import { sameHash } from '../auth/api-key.ts';
 import { phraseMatches, phraseOf } from '../money.ts';
 import { toOutcome } from '../outcome.ts';
 import type { Decider } from '../pipeline/approved.ts';
 import { approve, expire, reject } from '../pipeline/approved.ts';
 import type { Decision } from '../pipeline/gate.ts';
-import { verdictOf } from '../pipeline/record-verdict.ts';
+import { statusOf, verdictOf } from '../pipeline/record-verdict.ts';
 import { cleanText } from '../observation/clean.ts';
 import type { EffectRecord } from '../ports.ts';
 import type { Alarms } from './alarms.ts';
@@ -113,14 +113,14 @@ export class Approvals {
   }
 
   #answer(record: EffectRecord): ApprovalAnswer {
-    const { approval, state } = record;
+    const { approval } = record;
     if (approval === null) return { refused: 'not_found' };
     const asked = approversOf(this.#ports.sql, record);
     const { call_id, tool, step } = record;
     const head = { call_id, tool, step, deprecated: this.#ports.tools.get(tool)?.deprecatedBy };
     return {
       id: approval.id,
-      status: state === 'claimed' ? 'approved' : state,
+      status: statusOf(record),
       tool,
       arguments: record.input,
       expires_at: approval.expires_at,
@@ -172,16 +172,10 @@ export class Approvals {
     const record = session === null ? null : recordOfApproval(sql, approval_id);
     if (session === null || record?.approval == null) return null;
     const approver = approversOf(sql, record)[number];
-    if (approver === undefined || !sameBits(approver.bits, bits)) return null;
+    if (approver === undefined || !sameHash(approver.bits, bits)) return null;
     if (now() >= record.approval.expires_at + LINK_KEPT_MS) return null;
     return scopeOf(session).approvers.includes(approver.email) ? record : null;
   }
-}
-
-/** Constant time: the bits are what a forger would have to guess. */
-function sameBits(kept: string, presented: string): boolean {
-  const [a, b] = [kept, presented].map((text) => new TextEncoder().encode(text));
-  return a !== undefined && b !== undefined && a.length === b.length && timingSafeEqual(a, b);
 }
 
 const cleanNote = (note: string | null): string | null => {

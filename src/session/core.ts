@@ -95,6 +95,7 @@ function answerOf(
 
 /** Closes the session for calls, with one row, when it went on past its budget for long enough. */
 function isExhausted(gate: SessionGate, { sql }: SessionPorts): boolean {
+  // A hundred refusals took as many steps: fewer, and the log need not be looked at.
   if (gate.stepsTaken() < MAX_OVER_BUDGET) return false;
   // Closed once, it stays closed, whatever the policy says by now.
   if (countCode(sql, 'SESSION_EXHAUSTED') > 0) return true;

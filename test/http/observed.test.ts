@@ -95,7 +95,7 @@ describe('a backend that has drifted', () => {
     expect(outcome).toMatchObject({ ok: false, code: 'INTERNAL_ERROR', next: 'stop_and_tell_user' });
     const [error] = gate.logged.filter(({ event }) => event === 'error');
     expect(outcome.message).toContain(error?.['error_id']);
-    expect(error?.['message']).toContain('transactions.0.posted_on');
+    expect(error?.['fields']).toEqual(['transactions.0.posted_on']);
     expect(JSON.stringify([outcome, gate.logged])).not.toContain('secret');
   });
 

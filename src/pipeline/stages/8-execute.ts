@@ -3,6 +3,7 @@
  * only the ledger's row, applied or void, is its result: an error after the send says nothing about what happened.
  */
 import { hashOf } from '../../canonical.ts';
+import { DriftedAnswer } from '../../error-facts.ts';
 import type { Verdict } from '../../outcome.ts';
 import type { Attempt, EffectRecord, LedgerRow } from '../../ports.ts';
 import type { ConfirmedCall } from '../calls.ts';
@@ -21,7 +22,7 @@ export async function executeRead(call: ConfirmedCall, gate: Gate): Promise<Verd
     if (!ran.ok) return { ok: false, refusal: toolCode(definition, ran.code, ran.facts) };
     const misfit = definition.misfit(ran.data);
     // The field goes to the log, not to the model: a drifted backend must not leak what it now sends.
-    if (misfit !== null) throw new Error(`${definition.name} answered outside its output schema at ${misfit}`);
+    if (misfit !== null) throw new DriftedAnswer(definition.name, misfit);
     return { ok: true, data: ran.data, replayed: false };
   } catch (error) {
     return { ok: false, refusal: failedRead(error, definition, gate) };
