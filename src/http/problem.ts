@@ -96,8 +96,9 @@ export const PROBLEM_TYPES = {
     status: 429,
     title: 'Too many requests',
     explanation:
-      'Too many failed credentials from this address, too many polls of one approval, or one call_id was sent again too often. ' +
-      'Wait as long as the header "Retry-After" says; a call_id that was sent again ten times is used up.',
+      'Too many failed credentials from this address, too many polls of the approvals of one session, or one call_id was sent again ' +
+      'too often. Wait as long as the header "Retry-After" says. Where there is none, waiting does not help: a call_id that was ' +
+      'sent again ten times is used up.',
     headers: RETRY_AFTER_A_MINUTE,
   },
   'session-exhausted': {
@@ -128,10 +129,13 @@ export type ProblemSlug = keyof typeof PROBLEM_TYPES;
 /** The problems whose `detail` may name fields; every other one has a single wording. */
 type NamingSlug = 'invalid-body' | 'policy-widened' | 'session-conflict' | 'forbidden';
 
-/** What the log learns (`reason`), what the client learns besides the wording (`detail`: names, never values), and headers. */
+/**
+ * What the log learns (`reason`), what the client learns besides the wording (`detail`: names, never values), and headers; null
+ * leaves one of the problem type's own out.
+ */
 export type ProblemOptions<Slug extends ProblemSlug> = {
   reason: string;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | null>;
 } & (Slug extends NamingSlug ? { detail?: string } : { detail?: never });
 
 /** Answers with a problem and leaves its reason for the log line. */
@@ -144,11 +148,11 @@ export function problem<Slug extends ProblemSlug>(c: HttpContext, slug: Slug, op
     status: type.status,
     ...(options.detail === undefined ? {} : { detail: options.detail }),
   };
+  const headers = Object.entries({ ...type.headers, ...options.headers }).filter(([, value]) => value !== null);
   return c.body(JSON.stringify(body), type.status, {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',
-    ...type.headers,
-    ...options.headers,
+    ...(Object.fromEntries(headers) as Record<string, string>),
   });
 }
 

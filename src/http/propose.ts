@@ -35,7 +35,8 @@ export function refuseCall(c: HttpContext, { refused }: RefusedCall): Response |
     case 'session_exhausted':
       return problem(c, 'session-exhausted', { reason: refused });
     case 'too_many_retries':
-      return problem(c, 'too-many-requests', { reason: refused });
+      // Waiting does not help: that one id is used up.
+      return problem(c, 'too-many-requests', { reason: refused, headers: { 'Retry-After': null } });
   }
 }
 

@@ -98,6 +98,11 @@ describe('calls', () => {
     expect({ status: response.status, slug: await slugOf(response) }).toEqual({ status, slug });
   });
 
+  it('asks nobody to wait for a call id that is used up', async () => {
+    const response = await (await callsRoute(() => ({ refused: 'too_many_retries' }))).send({ tool: 'a' });
+    expect(response.headers.has('retry-after')).toBe(false);
+  });
+
   it('answers a session that cannot be reached with an outcome, and claims no step and no audit row', async () => {
     const response = await (
       await callsRoute(() => {
