@@ -35,42 +35,45 @@ export const STAGES = [
 ] as const;
 
 type Meaning = {
-  /** The stage that refuses with it; null for what becomes of an approval later. */
-  stage: number | null;
+  /** The stages that refuse with it; none for what only becomes of an approval later. */
+  stages: readonly number[];
   meaning: string;
 };
 
-/** Every code of the gate in the order of its stages. A tool's own codes stand with the tool. */
+/** Every code of the gate in the order of its first stage. A tool's own codes stand with the tool. */
 export const GATE_CODES: Record<GateCode, Meaning> = {
-  STEP_LIMIT: { stage: 0, meaning: 'The session has taken all its steps.' },
-  UNKNOWN_TOOL: { stage: 1, meaning: 'No tool has this name; "available" lists those that the session may use.' },
-  TOOL_NOT_ALLOWED: { stage: 1, meaning: 'The tool exists, but not for this session.' },
-  INVALID_JSON: { stage: 2, meaning: 'The arguments are not exactly one JSON object. Nothing is repaired.' },
-  INVALID_ARGUMENTS: { stage: 3, meaning: 'Fields do not fit the schema; "problems" names each one and its hint.' },
-  CALL_ID_REUSED: { stage: 4, meaning: 'This call_id belongs to another call of the session.' },
-  LOOP_DETECTED: { stage: 4, meaning: 'The same call was proposed more often than the policy lets it be.' },
+  STEP_LIMIT: { stages: [0], meaning: 'The session has taken all its steps.' },
+  UNKNOWN_TOOL: { stages: [1], meaning: 'No tool has this name; "available" lists those that the session may use.' },
+  TOOL_NOT_ALLOWED: { stages: [1], meaning: 'The tool exists, but not for this session.' },
+  INVALID_JSON: { stages: [2], meaning: 'The arguments are not exactly one JSON object. Nothing is repaired.' },
+  INVALID_ARGUMENTS: { stages: [3], meaning: 'Fields do not fit the schema; "problems" names each one and its hint.' },
+  CALL_ID_REUSED: { stages: [4], meaning: 'This call_id belongs to another call of the session.' },
+  LOOP_DETECTED: { stages: [4], meaning: 'The same call was proposed more often than the policy lets it be.' },
   CONFIRMATION_REJECTED: {
-    stage: 4,
+    stages: [4],
     meaning: 'A person rejected this action for this session; the message may hold their note.',
   },
-  POLICY_LIMIT: {
-    stage: 6,
-    meaning: 'The policy does not allow it; the message says whether the approvers were told.',
-  },
-  CONFIRMATION_REQUIRED: { stage: 7, meaning: 'A person has to approve it first; "approval" is what waits for them.' },
-  TIMEOUT: { stage: 8, meaning: 'A tool that only reads did not answer in time.' },
+  TIMEOUT: { stages: [5, 8], meaning: 'A tool that only reads did not answer in time.' },
   UPSTREAM_UNAVAILABLE: {
-    stage: 8,
+    stages: [5, 8],
     meaning:
       'The system behind the tool could not be reached, or did not say whether the effect was applied: the message says ' +
       'which. In the second case it is being settled; the same call again tells what became of it.',
   },
-  INTERNAL_ERROR: { stage: 8, meaning: 'A fault inside; the message holds the id that finds it in the log.' },
-  TOOL_CHANGED: { stage: null, meaning: 'The contract of the tool changed between asking and approving.' },
-  CALLER_REVOKED: { stage: null, meaning: 'The caller was revoked before the action was done.' },
-  SESSION_ENDED: { stage: null, meaning: 'The session was ended before the action was done.' },
-  WITHDRAWN: { stage: null, meaning: 'An operator withdrew the action before it was decided.' },
-  APPROVAL_EXPIRED: { stage: null, meaning: 'Nobody decided in time.' },
+  INTERNAL_ERROR: { stages: [5, 8], meaning: 'A fault inside; the message holds the id that finds it in the log.' },
+  CALLER_REVOKED: { stages: [6, 8], meaning: 'The caller was revoked before the action was done.' },
+  SESSION_ENDED: { stages: [6], meaning: 'The session was ended before the action was done.' },
+  POLICY_LIMIT: {
+    stages: [6],
+    meaning: 'The policy does not allow it; the message says whether the approvers were told.',
+  },
+  CONFIRMATION_REQUIRED: {
+    stages: [7],
+    meaning: 'A person has to approve it first; "approval" is what waits for them.',
+  },
+  TOOL_CHANGED: { stages: [], meaning: 'The contract of the tool changed between asking and approving.' },
+  WITHDRAWN: { stages: [], meaning: 'An operator withdrew the action before it was decided.' },
+  APPROVAL_EXPIRED: { stages: [], meaning: 'Nobody decided in time.' },
 };
 
 export const gateCodes = Object.keys(GATE_CODES) as GateCode[];

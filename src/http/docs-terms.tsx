@@ -44,13 +44,13 @@ export const Codes = () => (
       </thead>
       <tbody>
         {gateCodes.map((code) => {
-          const { stage, meaning } = GATE_CODES[code];
+          const { stages, meaning } = GATE_CODES[code];
           return (
             <tr>
               <th scope="row">
                 <code>{code}</code>
               </th>
-              <td>{stage === null ? 'an approval, later' : `${stage} ${STAGES[stage] ?? ''}`}</td>
+              <td>{stages.map((stage) => `${stage} ${STAGES[stage] ?? ''}`).join(', ') || 'an approval, later'}</td>
               <td>
                 <code>{nextOf(code)}</code>
               </td>
