@@ -1,33 +1,21 @@
 /** Approvals as the session objects last reported them: what operators query, and what pages say of the same subject. */
 import * as z from 'zod';
-import type { LedgerSql } from '../ports.ts';
+import type { LedgerSql, Statement } from '../ports.ts';
 import type { OtherApproval } from '../session/rpc.ts';
-import { integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+import { insertFromJson, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
 
 /** One approver's mail: when it left (ms since the epoch), or that it never will. */
-export type DeliveryEntry = { approver: number; email: string; sent_at: number | null; undeliverable: boolean };
+const deliveryEntry = z.object({
+  approver: z.int(),
+  email: z.string(),
+  sent_at: z.int().nullable(),
+  undeliverable: z.boolean(),
+});
 
 /** One row of `approvals`. The higher `version` wins. Times in ms since the epoch. */
-export type ApprovalRow = {
-  approval_id: string;
-  version: number;
-  uid: string;
-  caller_id: string;
-  session_id: string;
-  tool: string;
-  subject: string | null;
-  amount_cents: number | null;
-  currency: string | null;
-  status: string;
-  code: string | null;
-  opened_at: number;
-  expires_at: number;
-  decided_at: number | null;
-  actor: string | null;
-  delivery: DeliveryEntry[];
-};
+export type ApprovalRow = z.output<typeof approvalRow>;
 
-const approvalRow: z.ZodType<ApprovalRow> = z.object({
+const approvalRow = z.object({
   approval_id: z.string(),
   version: integer,
   uid: z.string(),
@@ -43,23 +31,24 @@ const approvalRow: z.ZodType<ApprovalRow> = z.object({
   expires_at: integer,
   decided_at: integer.nullable(),
   actor: z.string().nullable(),
-  delivery: jsonText(
-    z.array(
-      z.object({
-        approver: z.int(),
-        email: z.string(),
-        sent_at: z.int().nullable(),
-        undeliverable: z.boolean(),
-      }),
-    ),
-  ),
+  delivery: jsonText(z.array(deliveryEntry)),
+});
+const columns = Object.keys(approvalRow.shape);
+
+/** Reports may arrive twice or late: the higher version wins. What an approval is about never changes. */
+const UPSERT = `${insertFromJson('approvals', columns)}
+  ON CONFLICT DO UPDATE SET version = excluded.version, status = excluded.status, code = excluded.code,
+    decided_at = excluded.decided_at, actor = excluded.actor, delivery = excluded.delivery
+  WHERE excluded.version > approvals.version`;
+
+/** Takes approvals as their session reports them. Safe to repeat, in any order. */
+export const upsertApprovals = (rows: readonly ApprovalRow[]): Statement => ({
+  sql: UPSERT,
+  params: [JSON.stringify(rows)],
 });
 
-const COLUMNS = `approval_id, version, uid, caller_id, session_id, tool, subject, amount_cents, currency, status, code,
-  opened_at, expires_at, decided_at, actor, delivery`;
-
 const LIST = `
-  SELECT ${COLUMNS} FROM approvals
+  SELECT ${columns.join(', ')} FROM approvals
   WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR caller_id = ?2)
     AND (?3 IS NULL OR (opened_at, approval_id) < (?3, ?4))
   ORDER BY opened_at DESC, approval_id DESC LIMIT ?5`;
@@ -85,7 +74,7 @@ export async function listApprovals(
 
 /** One approval, or null where none of this id has been reported. */
 export async function findApproval(sql: LedgerSql, approvalId: string): Promise<ApprovalRow | null> {
-  const [row] = await sql.all(`SELECT ${COLUMNS} FROM approvals WHERE approval_id = ?1`, approvalId);
+  const [row] = await sql.all(`SELECT ${columns.join(', ')} FROM approvals WHERE approval_id = ?1`, approvalId);
   return row === undefined ? null : approvalRow.parse(row);
 }
 

@@ -1,38 +1,22 @@
 /** The audit in D1: how rows of the session objects arrive there and how operators read them. */
 import * as z from 'zod';
 import type { LedgerSql, SqlRow, Statement } from '../ports.ts';
-import type { ApprovalRow } from './approvals.ts';
+import { upsertApprovals, type ApprovalRow } from './approvals.ts';
 import { auditRow, type AuditRow } from './audit-row.ts';
 import { flag, insertFromJson, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+import { updateSession, type SessionState } from './sessions.ts';
 
 const columns = Object.keys(auditRow.shape);
 
 /** A row that is there already stays as it is. */
 const INSERT_ROWS = `${insertFromJson('audit', columns)} ON CONFLICT DO NOTHING`;
 
-/** Reports may arrive twice or late: the higher version wins. What an approval is about never changes. */
-const UPSERT_APPROVALS = `
-  INSERT INTO approvals (approval_id, version, uid, caller_id, session_id, tool, subject, amount_cents, currency, status,
-    code, opened_at, expires_at, decided_at, actor, delivery)
-  SELECT value ->> 'approval_id', value ->> 'version', value ->> 'uid', value ->> 'caller_id', value ->> 'session_id',
-    value ->> 'tool', value ->> 'subject', value ->> 'amount_cents', value ->> 'currency', value ->> 'status',
-    value ->> 'code', value ->> 'opened_at', value ->> 'expires_at', value ->> 'decided_at', value ->> 'actor',
-    value ->> 'delivery'
-  FROM json_each(?1) WHERE true
-  ON CONFLICT DO UPDATE SET version = excluded.version, status = excluded.status, code = excluded.code,
-    decided_at = excluded.decided_at, actor = excluded.actor, delivery = excluded.delivery
-  WHERE excluded.version > approvals.version`;
-
-/** A report that lands late must not hide what a later one told: the higher version wins here too. */
-const UPDATE_SESSION = `
-  UPDATE sessions SET open_records = ?2, ended_at = ?3, version = ?4 WHERE uid = ?1 AND version < ?4`;
-
-/** What a session object reports of itself and its log. Times in ms since the epoch. */
+/** What a session object reports of itself, its approvals and its log. */
 export type Report = {
   uid: string;
   rows: readonly AuditRow[];
   approvals: readonly ApprovalRow[];
-  session: { version: number; open_records: number; ended_at: number | null } | null;
+  session: SessionState | null;
 };
 
 /**
@@ -43,11 +27,8 @@ export async function deliver(sql: LedgerSql, { uid, rows, approvals, session }:
   const last = rows.at(-1);
   const statements: Statement[] = [];
   if (last !== undefined) statements.push({ sql: INSERT_ROWS, params: [JSON.stringify(rows.map(toColumns))] });
-  if (approvals.length > 0) statements.push({ sql: UPSERT_APPROVALS, params: [JSON.stringify(approvals)] });
-  if (session !== null) {
-    const { version, open_records, ended_at } = session;
-    statements.push({ sql: UPDATE_SESSION, params: [uid, open_records, ended_at, version] });
-  }
+  if (approvals.length > 0) statements.push(upsertApprovals(approvals));
+  if (session !== null) statements.push(updateSession(uid, session));
   if (last !== undefined) {
     const sql = 'SELECT hash FROM audit WHERE uid = ?1 AND seq = ?2';
     statements.push({ sql, params: [last.uid, last.seq] });

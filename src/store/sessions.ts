@@ -60,6 +60,19 @@ export async function extendSession(sql: LedgerSql, uid: string, expiresAt: numb
   return toCallerChange(results.at(-1)?.[0]);
 }
 
+/** What a session object reports of itself. `version` rises with every change; times in ms since the epoch. */
+export type SessionState = { version: number; open_records: number; ended_at: number | null };
+
+/** A report that lands late must not hide what a later one told: the higher version wins. */
+const UPDATE_SESSION = `
+  UPDATE sessions SET open_records = ?2, ended_at = ?3, version = ?4 WHERE uid = ?1 AND version < ?4`;
+
+/** Takes a session's state as its object reports it. Safe to repeat, in any order. */
+export const updateSession = (uid: string, { version, open_records, ended_at }: SessionState): Statement => ({
+  sql: UPDATE_SESSION,
+  params: [uid, open_records, ended_at, version],
+});
+
 /**
  * What a session did with its last token shows here only once its alarm has told, and an alarm may be dropped. Until an hour
  * after, a session counts as open: the cron then comes by a dozen times.
