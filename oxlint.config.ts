@@ -14,7 +14,6 @@ const doors: Record<string, readonly string[]> = {
   http: ['auth', 'env', 'observation', 'providers', 'store', 'tools/index'],
   mail: ['auth', 'env'],
   observation: [],
-  ops: ['env', 'store'],
   pipeline: ['tools'],
   providers: ['observation'],
   session: ['auth', 'env', 'observation', 'pipeline', 'store', 'tools/index', 'type tools/define-tool'],

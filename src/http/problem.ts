@@ -127,7 +127,7 @@ export const PROBLEM_TYPES = {
 export type ProblemSlug = keyof typeof PROBLEM_TYPES;
 
 /** The problems whose `detail` may name fields; every other one has a single wording. */
-type NamingSlug = 'invalid-body' | 'policy-widened' | 'session-conflict' | 'forbidden';
+type NamingSlug = 'invalid-body' | 'policy-widened' | 'session-conflict';
 
 /**
  * What the log learns (`reason`), what the client learns besides the wording (`detail`: names, never values), and headers; null
