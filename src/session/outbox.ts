@@ -7,6 +7,7 @@ import type { EffectRecord, SessionSql } from '../ports.ts';
 import type { ApprovalRow } from '../store/approvals.ts';
 import type { AuditRow } from '../store/audit-row.ts';
 import { deliver } from '../store/audit.ts';
+import { isRowRefusal } from '../store/d1.ts';
 import type { SessionRow } from './identity.ts';
 import { theSession } from './identity.ts';
 import type { SessionPorts } from './ports.ts';
@@ -55,10 +56,6 @@ async function sendBatch(ports: SessionPorts): Promise<void> {
   });
 }
 
-/** What a row itself can be refused for. All else may pass, and must cost no row its arguments. */
-const REFUSED = /SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)|malformed JSON/;
-const isRefusal = (error: unknown): boolean => error instanceof Error && REFUSED.test(error.message);
-
 /** A batch that D1 refuses goes row by row; a row refused alone travels without its arguments, marked. */
 async function deliverRows(
   rows: AuditRow[],
@@ -68,14 +65,14 @@ async function deliverRows(
   try {
     return await send(rows);
   } catch (error) {
-    if (!isRefusal(error) || rows.length === 0) throw error;
+    if (!isRowRefusal(error) || rows.length === 0) throw error;
   }
   let stored: string | null = null;
   for (const row of rows) {
     try {
       stored = await send([row]);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!isRowRefusal(error)) throw error;
       ports.log({ event: 'audit_row_withheld', uid: row.uid, seq: row.seq });
       stored = await send([{ ...row, arguments: null, salt: null, withheld: true }]);
     }

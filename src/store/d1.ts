@@ -48,6 +48,12 @@ export function ledgerSql(db: D1Database): LedgerSql {
   };
 }
 
+/** What D1 refuses a row itself for. All else may pass, and must cost no row its arguments. */
+const ROW_REFUSALS = /SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)|malformed JSON/;
+
+/** Whether the same row would be refused however often it is sent. */
+export const isRowRefusal = (error: unknown): boolean => error instanceof Error && ROW_REFUSALS.test(error.message);
+
 function outageOr(error: unknown): Error {
   if (!(error instanceof Error)) return new Error('D1 failed with something that is no error', { cause: error });
   const reasons = `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../src/ports.ts';
-import { ledgerSql } from '../../src/store/d1.ts';
+import { isRowRefusal, ledgerSql } from '../../src/store/d1.ts';
 
 /** What the caller of a batch meets when D1 fails like this. */
 function failureOf(error: Error): Promise<unknown> {
@@ -47,4 +47,22 @@ describe('ledgerSql', () => {
     const bug = new Error(message);
     expect(await failureOf(bug)).toBe(bug);
   });
+});
+
+describe('isRowRefusal', () => {
+  it.each([
+    'D1_ERROR: NOT NULL constraint failed: audit.code: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_NOTNULL)',
+    'D1_ERROR: string or blob too big: SQLITE_TOOBIG',
+    'D1_ERROR: datatype mismatch: SQLITE_MISMATCH',
+    'D1_ERROR: malformed JSON: SQLITE_ERROR',
+  ])('is what the row itself is refused for: %s', (message) => {
+    expect(isRowRefusal(new Error(message))).toBe(true);
+  });
+
+  it.each(['D1_ERROR: Network connection lost.', 'D1_ERROR: no such table: audit: SQLITE_ERROR'])(
+    'is nothing that may pass: %s',
+    (message) => {
+      expect(isRowRefusal(new Error(message))).toBe(false);
+    },
+  );
 });
