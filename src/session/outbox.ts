@@ -2,6 +2,7 @@
  * What travels from the object to D1: rows of the log, approvals as operators see them, and whether records are open. All of
  * it is kept here until it was read back there; sending it twice changes nothing.
  */
+import { byteLength } from '../canonical.ts';
 import { codeOf } from '../outcome.ts';
 import type { EffectRecord, SessionSql } from '../ports.ts';
 import type { ApprovalRow } from '../store/approvals.ts';
@@ -88,7 +89,7 @@ const unsentRows = (sql: SessionSql, { sent_seq }: SessionRow, limit: number): A
 /** As many rows as fit; the first always does. */
 function withinBytes(rows: AuditRow[]): AuditRow[] {
   let bytes = 0;
-  const beyond = rows.findIndex((row, place) => (bytes += JSON.stringify(row).length * 3) > BATCH_BYTES && place > 0);
+  const beyond = rows.findIndex((row, place) => (bytes += byteLength(JSON.stringify(row))) > BATCH_BYTES && place > 0);
   return beyond === -1 ? rows : rows.slice(0, beyond);
 }
 
