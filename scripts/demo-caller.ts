@@ -1,6 +1,6 @@
 /** A caller with an approver, and one open session of it: what a person needs to try a local Worker. */
 import * as z from 'zod';
-import { answerOf } from './answer.ts';
+import { askJson } from './answer.ts';
 import type { LocalWorker } from './local-worker.ts';
 
 const DEMO_CALLER = {
@@ -19,16 +19,16 @@ const DEMO_CALLER = {
 export type Demo = { apiKey: string; token: string };
 
 /** Throws with the status and body of whatever is refused. */
-export async function openDemo({ url, adminToken }: Pick<LocalWorker, 'url' | 'adminToken'>): Promise<Demo> {
-  const caller = z.object({ api_key: z.string() }).parse(await post(`${url}/admin/callers`, adminToken, DEMO_CALLER));
-  const opening = { customer_id: 'CUS-1' };
-  const session = z.object({ token: z.string() }).parse(await post(`${url}/v1/sessions`, caller.api_key, opening));
-  return { apiKey: caller.api_key, token: session.token };
-}
-
-async function post(url: string, credential: string, body: object): Promise<unknown> {
-  const headers = { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json' };
-  const answer = await answerOf(url, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`POST ${new URL(url).pathname} answered ${answer.status}: ${await answer.text()}`);
-  return answer.json();
+export async function openDemo(
+  { url, adminToken }: Pick<LocalWorker, 'url' | 'adminToken'>,
+  caller: object = DEMO_CALLER,
+  opening: object = {},
+): Promise<Demo> {
+  const { api_key } = z
+    .object({ api_key: z.string() })
+    .parse(await askJson(`${url}/admin/callers`, adminToken, caller));
+  const { token } = z
+    .object({ token: z.string() })
+    .parse(await askJson(`${url}/v1/sessions`, api_key, { customer_id: 'CUS-1', ...opening }));
+  return { apiKey: api_key, token };
 }

@@ -9,14 +9,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
-import { answerOf } from './answer.ts';
+import { askJson } from './answer.ts';
 import { approveOnPage, linkInMail } from './demo-approval.ts';
+import { openDemo } from './demo-caller.ts';
 import { afterApproval, beforeApproval, CONFIRM_ABOVE_CENTS, MAX_STEPS, type Scene } from './demo-script.ts';
 import { personRow, tableHead, tableRow } from './demo-table.ts';
 import { runGuarded, stopAll } from './guarded.ts';
 import { startWorker, type LocalWorker } from './local-worker.ts';
 
 const VERIFY_LIMIT_MS = 60_000;
+const SESSION_ID = 'demo';
+const CALLER = {
+  name: 'Demo shop',
+  allowed_tools: ['get_order', 'refund_order'],
+  approvers: ['owner@example.com'],
+  confirm_above_cents: CONFIRM_ABOVE_CENTS,
+  max_steps: MAX_STEPS,
+};
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({ options: { wait: { type: 'boolean', default: false } } });
@@ -72,8 +81,8 @@ async function cleanUp(): Promise<void> {
 }
 
 async function play({ url, adminToken, mails }: LocalWorker): Promise<void> {
-  const ask = (path: string, credential: string, body?: object) => request(`${url}${path}`, credential, body);
-  const token = await openSession(ask, adminToken);
+  const ask = (path: string, credential: string, body?: object) => askJson(`${url}${path}`, credential, body);
+  const { token } = await openDemo({ url, adminToken }, CALLER, { session_id: SESSION_ID });
   const ledger = async (): Promise<number> =>
     attempts.parse(await ask('/admin/ledger', adminToken)).rows.filter(({ applied }) => applied).length;
 
@@ -107,19 +116,6 @@ async function play({ url, adminToken, mails }: LocalWorker): Promise<void> {
 
 type Ask = (path: string, credential: string, body?: object) => Promise<unknown>;
 
-async function openSession(ask: Ask, adminToken: string): Promise<string> {
-  const caller = {
-    name: 'Demo shop',
-    allowed_tools: ['get_order', 'refund_order'],
-    approvers: ['owner@example.com'],
-    confirm_above_cents: CONFIRM_ABOVE_CENTS,
-    max_steps: MAX_STEPS,
-  };
-  const { api_key } = z.object({ api_key: z.string() }).parse(await ask('/admin/callers', adminToken, caller));
-  const opening = { session_id: 'demo', customer_id: 'CUS-1' };
-  return z.object({ token: z.string() }).parse(await ask('/v1/sessions', api_key, opening)).token;
-}
-
 async function waitForPerson(link: string, poll: () => Promise<unknown>): Promise<void> {
   console.log(`\nOpen this link, type 25.90 and send your decision:\n${link}\n`);
   const undecided = ['pending', 'approved'];
@@ -129,7 +125,7 @@ async function waitForPerson(link: string, poll: () => Promise<unknown>): Promis
 async function showAudit(url: string, adminToken: string, ask: Ask): Promise<void> {
   console.log('\nThe audit trail, each row chained to the one before:');
   const verified = await verify(url, adminToken);
-  const { rows } = auditRows.parse(await ask('/admin/audit?session_id=demo&limit=100', adminToken));
+  const { rows } = auditRows.parse(await ask(`/admin/audit?session_id=${SESSION_ID}&limit=100`, adminToken));
   for (const { seq, kind, actor, tool, code, attempt, hash } of rows) {
     const effect = attempt === null ? '' : `  ← attempt ${attempt} applied`;
     console.log(
@@ -147,15 +143,4 @@ async function verify(url: string, adminToken: string): Promise<string> {
   const { code, stdout, stderr } = await runGuarded(command, { cwd: ROOT, env }, VERIFY_LIMIT_MS);
   if (code !== 0) throw new Error(stderr);
   return stdout.trim();
-}
-
-async function request(url: string, credential: string, body?: object): Promise<unknown> {
-  const headers = {
-    Authorization: `Bearer ${credential}`,
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-  };
-  const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
-  const answer = await answerOf(url, init);
-  if (!answer.ok) throw new Error(`${new URL(url).pathname} answered ${answer.status}: ${await answer.text()}`);
-  return answer.json();
 }

@@ -15,8 +15,8 @@ const COMMAND_LIMIT_MS = 120_000;
 export const startWrangler = (args: readonly string[], folder: string): Guarded =>
   spawnGuarded(commandOf(args), { cwd: ROOT, env: quietEnvironment(folder) });
 
-/** Runs one wrangler command to its end; what it says is shown only if it fails. */
-export async function runWrangler(args: readonly string[], folder: string): Promise<void> {
+/** Runs one wrangler command to its end and answers what it printed; the error says so where it fails. `folder` takes its logs. */
+export async function runWrangler(args: readonly string[], folder: string): Promise<string> {
   const name = `wrangler ${args.slice(0, 3).join(' ')}`;
   const { code, stdout, stderr } = await runGuarded(
     commandOf(args),
@@ -24,6 +24,7 @@ export async function runWrangler(args: readonly string[], folder: string): Prom
     COMMAND_LIMIT_MS,
   );
   if (code !== 0) throw new Error(`${name} failed:\n${stdout}${stderr}`);
+  return stdout;
 }
 
 const commandOf = (args: readonly string[]): string[] => [process.execPath, '--no-warnings', WRANGLER, ...args];
