@@ -5,14 +5,17 @@ import { defineConfig, type OxlintOverride } from 'oxlint';
 const shared = ['outcome', 'ports', 'json', 'canonical', 'money', 'error-facts'];
 const entries = ['index', 'app', 'env'];
 
+/** The session object is reached by RPC: other rooms name its types and never load its code. */
+const sessionTypes = 'type session/rpc';
+
 /**
- * room -> what it may import besides itself, the shared files and session's types. A name with a slash opens that one file,
- * `type` before it only its types.
+ * room -> what it may import besides itself and the shared files. A name with a slash opens that one file, `type` before it
+ * only its types.
  */
 const doors: Record<string, readonly string[]> = {
   auth: ['env'],
-  http: ['auth', 'env', 'observation', 'providers', 'store', 'tools/index'],
-  mail: ['auth', 'env'],
+  http: ['auth', 'env', 'observation', 'providers', 'store', 'tools/index', sessionTypes],
+  mail: ['auth', 'env', sessionTypes],
   observation: [],
   pipeline: ['tools'],
   providers: ['observation'],
@@ -32,9 +35,6 @@ const message = 'There is no door from here to there: see oxlint.config.ts.';
 function shut(names: readonly string[]): Pattern {
   return { regex: String.raw`^(\.\.?/)+(${names.join('|')})(/|\.tsx?$)`, message };
 }
-
-/** The session object is reached by RPC: other rooms name its types and never load its code. */
-const sessionTypes = 'type session/rpc';
 
 /** Shuts a room but for single files of it, or for their types. */
 function shutBut(room: string, singles: readonly string[]): Pattern[] {
@@ -59,7 +59,7 @@ function restrictImports(files: string[], patterns: Pattern[]): OxlintOverride {
 }
 
 function doorsOf(room: string): OxlintOverride {
-  const open = [...(doors[room] ?? []), ...(room === 'session' ? [] : [sessionTypes])];
+  const open = doors[room] ?? [];
   const singlesOf = (other: string) => open.filter((door) => door.replace('type ', '').startsWith(`${other}/`));
   const others = rooms.filter((other) => other !== room && !open.includes(other));
   const partly = others.filter((other) => singlesOf(other).length > 0);

@@ -145,6 +145,9 @@ export type Policy = {
   identical_effects: 'replay' | 'ask';
 };
 
+/** A change of the caller, told to its sessions; the higher version wins, telling again is harmless. */
+export type CallerChange = { version: number; name: string; policy: Policy; revoked: boolean };
+
 /** The narrower of the session's own fields and the caller's current policy, read afresh each time. */
 export type Scope = {
   caller_id: string;
@@ -175,6 +178,15 @@ export type Approval = {
   decided_by: number | null;
   note: string | null;
   request_id: string | null;
+};
+
+/** What an approver is shown of another approval of the same subject. `opened_at` in ms since the epoch. */
+export type OtherApproval = {
+  id: string;
+  status: string;
+  amount_cents: number | null;
+  currency: string | null;
+  opened_at: number;
 };
 
 /** What a session knows about one effect: one row per time its key became an intent (`round`). */

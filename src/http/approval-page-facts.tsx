@@ -3,7 +3,8 @@ import type { Child } from 'hono/jsx';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { formatMoney } from '../money.ts';
 import { cleanText } from '../observation/clean.ts';
-import type { ApprovalView, LedgerFacts, OtherApproval } from '../session/rpc.ts';
+import type { OtherApproval } from '../ports.ts';
+import type { ApprovalView, LedgerFacts } from '../session/rpc.ts';
 
 /** Long enough for a name or an id; an agent that has more to say does not get to say it on this page. */
 const MAX_OUTSIDE_CHARACTERS = 120;

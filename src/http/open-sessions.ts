@@ -3,7 +3,8 @@
  * session is told before the answer; those that cannot be told in time are told by the queue, and counted.
  */
 import { sessionObjectName } from '../auth/tokens.ts';
-import type { CallerChange, QueueMessage, SessionRpc } from '../session/rpc.ts';
+import type { CallerChange } from '../ports.ts';
+import type { QueueMessage, SessionRpc } from '../session/rpc.ts';
 import { ledgerSql } from '../store/d1.ts';
 import { openSessionsOf, type SessionPlace } from '../store/sessions.ts';
 import { sessionStub } from './context.ts';

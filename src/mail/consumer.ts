@@ -6,7 +6,8 @@
  */
 import type { Config } from '../env.ts';
 import type { JsonObject } from '../json.ts';
-import type { CallerChange, MailTask, QueueMessage, SessionRpc } from '../session/rpc.ts';
+import type { CallerChange } from '../ports.ts';
+import type { MailTask, QueueMessage, SessionRpc } from '../session/rpc.ts';
 import { approvalMail, noticeMail, type Mail } from './messages.ts';
 import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
 

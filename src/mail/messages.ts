@@ -6,8 +6,8 @@
 import type { JsonObject } from '../json.ts';
 import { formatMoney } from '../money.ts';
 import { limitMessage } from '../outcome.ts';
-import type { Money } from '../ports.ts';
-import type { ApprovalView, MailTask, OtherApproval } from '../session/rpc.ts';
+import type { Money, OtherApproval } from '../ports.ts';
+import type { ApprovalView, MailTask } from '../session/rpc.ts';
 import { closedArguments } from './closed-arguments.ts';
 import { letterHtml, letterText, type Fact, type Letter } from './letter.tsx';
 

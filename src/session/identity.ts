@@ -1,8 +1,8 @@
 /** The session's one row: who it is and what it may do, read afresh each time. */
 import * as z from 'zod';
-import type { Policy, Scope, SessionSql } from '../ports.ts';
+import type { CallerChange, Policy, Scope, SessionSql } from '../ports.ts';
 import { policySchema } from '../store/callers.ts';
-import type { CallerChange, SessionPolicy } from './rpc.ts';
+import type { SessionPolicy } from './rpc.ts';
 import { hasTables } from './schema.ts';
 
 /** The fields a session may narrow. */

@@ -1,13 +1,13 @@
 /** Opening, rejoining, narrowing, ending a session, and hearing of its caller's changes (SPEC 2 and 3). */
 import type { Refusal } from '../outcome.ts';
-import type { Policy, Scope } from '../ports.ts';
+import type { CallerChange, Policy, Scope } from '../ports.ts';
 import { extendSession, openSession, withdrawSession } from '../store/sessions.ts';
 import type { Alarms } from './alarms.ts';
 import type { Own, SessionRow } from './identity.ts';
 import { insertSession, lacksCustomer, readSession, scopeOf, shownPolicy, takeChange, theSession } from './identity.ts';
 import type { SessionPorts } from './ports.ts';
 import { openRecords } from './records.ts';
-import type { CallerChange, OpenAnswer, OpenRequest } from './rpc.ts';
+import type { OpenAnswer, OpenRequest } from './rpc.ts';
 import { createTables } from './schema.ts';
 import type { SessionGate } from './session-gate.ts';
 import { TRAVEL_MS } from './session-gate.ts';

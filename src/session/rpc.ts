@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../json.ts';
 import type { ApprovalStatus, Outcome, PolicyLimit, Verdict } from '../outcome.ts';
-import type { Money, Policy } from '../ports.ts';
+import type { CallerChange, Money, OtherApproval } from '../ports.ts';
 
 /** What an API key asks for when it opens or rejoins a session; absent fields keep theirs on a rejoin. */
 export type OpenRequest = {
@@ -84,14 +84,6 @@ export type LedgerFacts = {
   currency: string;
 };
 
-export type OtherApproval = {
-  id: string;
-  status: string;
-  amount_cents: number | null;
-  currency: string | null;
-  opened_at: number;
-};
-
 /** All that the approver's page shows. `ledger` is null where it cannot be read now. */
 export type ApprovalView = {
   id: string;
@@ -156,9 +148,6 @@ export type QueueMessage =
   | { type: 'approval'; object: string; approval_id: string; approver: number }
   | { type: 'notice'; object: string; seq: number; approver: number }
   | { type: 'tell'; object: string; caller_id: string };
-
-/** A change of the caller, told to its sessions; the higher version wins, telling again is harmless. */
-export type CallerChange = { version: number; name: string; policy: Policy; revoked: boolean };
 
 export type Head = { uid: string; seq: number; hash: string };
 

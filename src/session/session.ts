@@ -5,7 +5,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Config } from '../env.ts';
 import { readConfig } from '../env.ts';
-import type { SessionSql } from '../ports.ts';
+import type { CallerChange, SessionSql } from '../ports.ts';
 import { attemptsFrom } from '../store/attempts.ts';
 import { ledgerSql } from '../store/d1.ts';
 import { documentsFrom } from '../store/documents.ts';
@@ -16,15 +16,7 @@ import { registry } from '../tools/index.ts';
 import type { SessionCore } from './core.ts';
 import { sessionCore } from './core.ts';
 import type { SessionPorts } from './ports.ts';
-import type {
-  CallerChange,
-  CallRequest,
-  DecisionRequest,
-  LinkProof,
-  OpenRequest,
-  QueueMessage,
-  SessionRpc,
-} from './rpc.ts';
+import type { CallRequest, DecisionRequest, LinkProof, OpenRequest, QueueMessage, SessionRpc } from './rpc.ts';
 import { upstreamWith } from './upstream.ts';
 
 const UNCONFIGURED_MS = 5 * 60_000;

@@ -1,7 +1,6 @@
 /** Approvals as the session objects last reported them: what operators query, and what pages say of the same subject. */
 import * as z from 'zod';
-import type { LedgerSql, Statement } from '../ports.ts';
-import type { OtherApproval } from '../session/rpc.ts';
+import type { LedgerSql, OtherApproval, Statement } from '../ports.ts';
 import { insertFromJson, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
 
 /** One approver's mail: when it left (ms since the epoch), or that it never will. */

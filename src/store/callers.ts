@@ -3,8 +3,7 @@
  * only as hashes.
  */
 import * as z from 'zod';
-import type { LedgerSql, Policy, SqlRow } from '../ports.ts';
-import type { CallerChange } from '../session/rpc.ts';
+import type { CallerChange, LedgerSql, Policy, SqlRow } from '../ports.ts';
 import { integer, jsonText } from './columns.ts';
 
 /** A stored policy. Its ranges are those of SPEC 3 "Administration"; amounts in minor units, null: no limit. */

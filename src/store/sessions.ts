@@ -1,7 +1,6 @@
 /** The list of sessions: which exist, and which must hear of their caller's changes. The objects are the authority. */
 import * as z from 'zod';
-import type { LedgerSql, Statement } from '../ports.ts';
-import type { CallerChange } from '../session/rpc.ts';
+import type { CallerChange, LedgerSql, Statement } from '../ports.ts';
 import { CHANGE_COLUMNS, toCallerChange } from './callers.ts';
 import { pageOf, placeIn, type Page } from './columns.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { consumeMessages, type MailRoom } from '../../src/mail/consumer.ts';
 import type { LogLine } from '../../src/mail/queue-message.ts';
-import type { CallerChange, MailTask, QueueMessage } from '../../src/session/rpc.ts';
+import type { CallerChange } from '../../src/ports.ts';
+import type { MailTask, QueueMessage } from '../../src/session/rpc.ts';
 import { refundOrder } from '../../src/tools/refund-order.ts';
 import { approvalView } from '../support/approval-view.ts';
 import { queueBatch } from '../support/queue-batch.ts';
