@@ -20,10 +20,30 @@ const name = z
   })
   .describe('Shown to approvers: 1 to 60 characters.');
 
+const stored = policySchema.shape;
+
+/** A policy as operators send and see it. */
+export const policy = z.strictObject({
+  allowed_tools: stored.allowed_tools.describe('The tools its sessions may use.'),
+  approvers: stored.approvers.describe('Addresses of those who are asked.'),
+  customer_scope: stored.customer_scope.describe('Whether each session must name its customer.'),
+  max_refund_cents: stored.max_refund_cents.describe('The most one refund may move.'),
+  max_session_refund_cents: stored.max_session_refund_cents.describe(
+    'The most a session may move, per currency; null: no limit.',
+  ),
+  confirm_above_cents: stored.confirm_above_cents.describe('Risky calls of more than this need an approver.'),
+  max_steps: stored.max_steps.describe('Calls a session may make.'),
+  max_duplicate_calls: stored.max_duplicate_calls.describe('How often a session may repeat one call.'),
+  approval_ttl_seconds: stored.approval_ttl_seconds.describe('How long an approval waits.'),
+  identical_effects: stored.identical_effects.describe(
+    'Whether an effect proposed again is told as done, or asked for anew.',
+  ),
+}) satisfies z.ZodType<Policy>;
+
 const settings = z.strictObject({
   name,
-  ...policySchema.shape,
-  allowed_tools: policySchema.shape.allowed_tools.refine(distinct, { error: 'a tool is named twice' }),
+  ...policy.shape,
+  allowed_tools: policy.shape.allowed_tools.refine(distinct, { error: 'a tool is named twice' }),
   // zod's address is ASCII and has no line breaks: a mail header can be made of it.
   approvers: z
     .array(z.email().max(MAX_ADDRESS_CHARACTERS))

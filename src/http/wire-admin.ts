@@ -1,7 +1,7 @@
 /** What operators are answered, as schemas: see wire.ts. */
 import * as z from 'zod';
 import { auditRow as storedRow } from '../store/audit-row.ts';
-import { policySchema } from '../store/callers.ts';
+import { policy } from './caller-bodies.ts';
 import { approvalStatus, time } from './wire.ts';
 
 const nextCursor = z.string().nullable().describe('Where the next page begins; null at the end.');
@@ -10,7 +10,7 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const caller = z.strictObject({
   caller_id: z.string(),
   name: z.string(),
-  policy: policySchema,
+  policy,
   version: z.int().min(1).describe('Rises with every change.'),
   created_at: time,
   revoked_at: time.exactOptional(),
@@ -18,7 +18,7 @@ const caller = z.strictObject({
 
 const apiKey = z.string().describe('Shown this once.');
 
-export const newCaller = z.strictObject({ caller_id: z.string(), api_key: apiKey, policy: policySchema });
+export const newCaller = z.strictObject({ caller_id: z.string(), api_key: apiKey, policy });
 export const callerList = z.strictObject({ callers: z.array(caller) });
 export const changedCaller = caller.extend({
   sessions: z

@@ -54,6 +54,15 @@ describe('createCaller', () => {
   });
 });
 
+describe('findCaller', () => {
+  it('reads a policy that a later version stored, without what it does not know', async () => {
+    const id = await liveCaller();
+    const later = JSON.stringify({ ...policy(), max_tokens: 5 });
+    await env.DB.prepare('UPDATE callers SET policy = ? WHERE caller_id = ?').bind(later, id).run();
+    expect(await findCaller(sql, id)).toHaveProperty('policy', policy());
+  });
+});
+
 describe('changeCaller', () => {
   it('replaces name and policy and raises the version', async () => {
     const id = await liveCaller();
