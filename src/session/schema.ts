@@ -1,6 +1,11 @@
 /**
  * The session object's tables, made by opening a session and never by the constructor: asking a name that nobody opened
  * creates no storage. Why each table is as it is stands in docs/storage.md.
+ *
+ * IF NOT EXISTS: a session that is open, and a name that was forgotten, keep the tables they were made with. A column added
+ * later therefore stands here and in an `ALTER TABLE … ADD COLUMN`, run in a transaction where `pragma_table_info` does not
+ * list it: by {@link createTables}, and by {@link hasTables}, which every entry asks first. It is nullable or has a DEFAULT,
+ * because old rows need a value and an older version, after a rollback, inserts without it. None is ever renamed or dropped.
  */
 import type { SessionSql } from '../ports.ts';
 
