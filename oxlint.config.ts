@@ -2,7 +2,7 @@
 import { defineConfig, type OxlintOverride } from 'oxlint';
 
 /** Files at the top of src/ that any room may use; they use only each other. */
-const shared = ['outcome', 'ports', 'json', 'canonical', 'money', 'error-facts'];
+const shared = ['outcome', 'ports', 'json', 'canonical', 'money', 'time', 'error-facts', 'log'];
 const entries = ['index', 'app', 'env'];
 
 /** The session object is reached by RPC: other rooms name its types and never load its code. */

@@ -16,13 +16,13 @@ import { approvals } from './http/approvals.ts';
 import { calls } from './http/calls.ts';
 import type { HttpContext, HttpEnv } from './http/context.ts';
 import { docs } from './http/docs.tsx';
-import { errorFacts } from './error-facts.ts';
 import { healthz, readyz } from './http/health.ts';
 import { mcp } from './http/mcp.ts';
 import { problem } from './http/problem.ts';
 import { providerCalls } from './http/provider-calls.ts';
 import { sessions } from './http/sessions.ts';
 import { tools } from './http/tools.ts';
+import { logError, logLine } from './log.ts';
 
 /** The pattern of the route that answers; null where none does. Middleware matches every path and says nothing. */
 function routePattern(c: HttpContext): string | null {
@@ -37,17 +37,15 @@ const logged: MiddlewareHandler<HttpEnv> = async (c, next) => {
   c.header('X-Request-Id', requestId);
   await next();
   const reason = c.get('reason');
-  console.log(
-    JSON.stringify({
-      event: 'request',
-      request_id: requestId,
-      method: c.req.method,
-      route: routePattern(c),
-      status: c.res.status,
-      duration_ms: Date.now() - startedAt,
-      ...(reason === undefined ? {} : { reason }),
-    }),
-  );
+  logLine({
+    event: 'request',
+    request_id: requestId,
+    method: c.req.method,
+    route: routePattern(c),
+    status: c.res.status,
+    duration_ms: Date.now() - startedAt,
+    ...(reason === undefined ? {} : { reason }),
+  });
 };
 
 /** Nothing is stored by a cache unless its route says so, and a body that nobody read is let go, or its connection would hang. */
@@ -126,8 +124,6 @@ app.onError((error, c) => lastResort(error, c));
  */
 function lastResort(error: Error, c: HttpContext): Response {
   if (error instanceof HTTPException && error.status < 500) return problem(c, 'invalid-body', { reason: 'framework' });
-  console.error(
-    JSON.stringify({ event: 'error', request_id: c.get('requestId'), route: routePattern(c), ...errorFacts(error) }),
-  );
+  logError({ event: 'error', request_id: c.get('requestId'), route: routePattern(c) }, error);
   return problem(c, 'unavailable', { reason: 'exception' });
 }

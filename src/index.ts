@@ -2,6 +2,7 @@
 import { app } from './app.ts';
 import { readConfig } from './env.ts';
 import { objectStub, sessionStub } from './http/context.ts';
+import { logLine } from './log.ts';
 import { consumeMessages } from './mail/consumer.ts';
 import { buryDeadLetters } from './mail/dead-letters.ts';
 import { readCallerChange } from './store/callers.ts';
@@ -12,7 +13,6 @@ import { toolNamed } from './tools/index.ts';
 export { Session } from './session/session.ts';
 
 const DEAD_LETTERS = 'toolgate-dead';
-const log = (line: object): void => console.log(JSON.stringify(line));
 
 /** One run wakes at most this many; the next run goes on, since a session that was woken arms its own alarm. */
 const WOKEN_A_RUN = 500;
@@ -22,7 +22,7 @@ export default {
 
   async queue(batch, env) {
     const session = (object: string) => objectStub(env, object);
-    if (batch.queue === DEAD_LETTERS) return buryDeadLetters(batch, { session, log });
+    if (batch.queue === DEAD_LETTERS) return buryDeadLetters(batch, { session, log: logLine });
     const reading = readConfig(env);
     // Nothing is lost: the messages come again, and end as dead letters that mark their addresses.
     if (!reading.ok) throw new Error(`not configured: ${reading.flaws.join('; ')}`);
@@ -32,7 +32,7 @@ export default {
       session,
       callerChange: (callerId) => readCallerChange(ledgerSql(env.DB), callerId),
       inputSchema: (tool) => toolNamed(tool)?.inputSchema ?? null,
-      log,
+      log: logLine,
       print: (line) => console.log(line),
     });
   },
@@ -43,7 +43,7 @@ export default {
     const woken = await Promise.allSettled(
       places.map(({ caller_id, session_id }) => sessionStub(env, caller_id, session_id).wake()),
     );
-    log({
+    logLine({
       event: 'sessions_woken',
       asked: places.length,
       failed: woken.filter(({ status }) => status === 'rejected').length,

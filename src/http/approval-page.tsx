@@ -5,13 +5,13 @@
  */
 import { Hono } from 'hono';
 import { verifyApprovalToken } from '../auth/tokens.ts';
+import { logError } from '../log.ts';
 import type { ApprovalView, DecisionAnswer, LinkProof, SessionRpc } from '../session/rpc.ts';
 import { answerDocument, answerRefusal, newNonce, setPageHeaders, type RefusalText } from './approval-page-answer.tsx';
 import { fieldProblems } from './approval-page-decision.tsx';
 import { noteIsTooLong, readDecisionForm, type DecisionForm } from './approval-page-form.ts';
 import { ApprovalBody, titleOf, type ApprovalPage } from './approval-page-view.tsx';
 import { objectStub, type HttpContext, type HttpEnv } from './context.ts';
-import { errorFacts } from '../error-facts.ts';
 
 type Link = { proof: LinkProof; token: string; session: SessionRpc };
 
@@ -46,9 +46,7 @@ export const approvalPages = new Hono<HttpEnv>()
 
 /** Logged like every exception; a browser is told so in HTML. Deciding twice is harmless: the first decision stands. */
 approvalPages.onError((error, c) => {
-  console.error(
-    JSON.stringify({ event: 'error', request_id: c.get('requestId'), route: '/approvals/:id', ...errorFacts(error) }),
-  );
+  logError({ event: 'error', request_id: c.get('requestId'), route: '/approvals/:id' }, error);
   c.header('Retry-After', '5');
   return answerRefusal(c, 503, 'exception', UNAVAILABLE);
 });
@@ -115,10 +113,10 @@ function showAgain(c: HttpContext, link: Link, form: DecisionForm, answer: NotDe
 const answerPage = (c: HttpContext, status: 200 | 409 | 422 | 503, page: ApprovalPage): Promise<Response> =>
   answerDocument(c, { status, title: titleOf(page), body: <ApprovalBody page={page} /> });
 
-/** One page whatever is wrong with the link, so that it tells nothing of what exists. */
 /**
- * Not counted like other failed credentials: approvers of one office share an address with its mail scanner, and a count
- * would shut them out. What makes guessing hopeless is the signature and 128 bits.
+ * One page whatever is wrong with the link, so that it tells nothing of what exists. Not counted like other failed
+ * credentials: approvers of one office share an address with its mail scanner, and a count would shut them out. What makes
+ * guessing hopeless is the signature and 128 bits.
  */
 const badLink = (c: HttpContext): Promise<Response> => answerRefusal(c, 404, 'bad_link', BAD_LINK);
 

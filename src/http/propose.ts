@@ -1,10 +1,10 @@
 /** Brings one proposed call to its session's object and always comes back with an answer: every route that takes calls uses this. */
 import type { SessionClaims } from '../auth/tokens.ts';
+import { logError } from '../log.ts';
 import { toOutcome, type Outcome } from '../outcome.ts';
 import type { CallAnswer, CallRequest, SessionRpc } from '../session/rpc.ts';
 import { sessionStub, type HttpContext } from './context.ts';
 import { refuseCredential } from './credentials.ts';
-import { errorFacts } from '../error-facts.ts';
 import { observed } from './observed.ts';
 import { problem } from './problem.ts';
 
@@ -84,14 +84,6 @@ const isOverloaded = (error: unknown): boolean =>
 
 export const newCallId = (): string => `call_${crypto.randomUUID().replaceAll('-', '')}`;
 
-function logUnreachable(call: CallRequest, error: unknown, tries: number): void {
-  console.error(
-    JSON.stringify({
-      event: 'session_unreachable',
-      request_id: call.request_id,
-      call_id: call.call_id,
-      tries,
-      ...errorFacts(error),
-    }),
-  );
+function logUnreachable({ request_id, call_id }: CallRequest, error: unknown, tries: number): void {
+  logError({ event: 'session_unreachable', request_id, call_id, tries }, error);
 }
