@@ -2,7 +2,7 @@
 import type { AuditRow } from '../../src/store/audit-row.ts';
 import { Verification, type Head, type LedgerAttempt } from '../../scripts/verify-chain.ts';
 import type { Told } from './answer.ts';
-import { ADMIN_TOKEN, ORIGIN, type Deployment } from './deployment.ts';
+import { ADMIN_TOKEN, ORIGIN, type Target } from './target.ts';
 
 /** What the clients of an episode were told. */
 export type Heard = {
@@ -18,13 +18,13 @@ export type Heard = {
 
 const placeOf = (uid: string, step: number | null): string => `${uid} step ${step}`;
 
-export async function faultsOf(deployment: Deployment, heard: Heard): Promise<string[]> {
-  const rows = await auditOf(deployment);
+export async function faultsOf(target: Target, heard: Heard): Promise<string[]> {
+  const rows = await auditOf(target);
   return [
-    ...(await chainFault(deployment, rows)),
+    ...(await chainFault(target, rows)),
     ...callFaults(rows, heard),
-    ...moneyFaults(deployment),
-    ...storageFaults(deployment),
+    ...(await moneyFaults(target)),
+    ...(await storageFaults(target)),
   ];
 }
 
@@ -49,10 +49,10 @@ function callFaults(rows: AuditRow[], { told, answered, unread, decisions }: Hea
   return faults;
 }
 
-async function chainFault(deployment: Deployment, rows: AuditRow[]): Promise<string[]> {
+async function chainFault(target: Target, rows: AuditRow[]): Promise<string[]> {
   const verification = new Verification();
-  const attempts = await listOf<LedgerAttempt>(deployment, '/admin/ledger', 'rows');
-  const heads = await listOf<Head>(deployment, '/admin/audit/heads', 'heads');
+  const attempts = await listOf<LedgerAttempt>(target, '/admin/ledger', 'rows');
+  const heads = await listOf<Head>(target, '/admin/audit/heads', 'heads');
   const broken =
     first(rows, (row) => verification.takeRow(row)) ??
     first(attempts, (attempt) => verification.takeAttempt(attempt)) ??
@@ -77,43 +77,47 @@ const MONEY = `
     (SELECT coalesce(sum(amount_cents), 0) FROM attempts WHERE attempts.order_id = orders.order_id AND applied = 1) AS applied
   FROM orders`;
 
-const moneyFaults = ({ ledger }: Deployment): string[] =>
-  ledger
-    .all(MONEY)
+async function moneyFaults(target: Target): Promise<string[]> {
+  const orders = await target.all(MONEY);
+  return orders
     .filter(
       ({ total_cents, refunded_cents, applied }) =>
         refunded_cents !== applied || Number(refunded_cents) > Number(total_cents),
     )
     .map((order) => `the order does not hold what was applied: ${JSON.stringify(order)}`);
+}
 
-function storageFaults({ ledger, objectsWithStorage }: Deployment): string[] {
-  const [row] = ledger.all('SELECT count(*) AS sessions FROM (SELECT DISTINCT caller_id, session_id FROM sessions)');
-  return row?.['sessions'] === objectsWithStorage
+async function storageFaults(target: Target): Promise<string[]> {
+  const [row] = await target.all(
+    'SELECT count(*) AS sessions FROM (SELECT DISTINCT caller_id, session_id FROM sessions)',
+  );
+  const objects = await target.objectsWithStorage();
+  return row?.['sessions'] === objects
     ? []
-    : [`${objectsWithStorage} objects keep something, of ${String(row?.['sessions'])} sessions`];
+    : [`${objects} objects keep something, of ${String(row?.['sessions'])} sessions`];
 }
 
-async function ask(deployment: Deployment, path: string, accept: string): Promise<string> {
+async function ask(target: Target, path: string, accept: string): Promise<string> {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, accept };
-  const answer = await deployment.fetch(new Request(`${ORIGIN}${path}`, { headers }));
+  const answer = await target.fetch(new Request(`${ORIGIN}${path}`, { headers }));
   if (answer.status !== 200) throw new Error(`${path} was answered ${answer.status}`);
-  return answer.text();
+  return new TextDecoder().decode(await answer.arrayBuffer());
 }
 
-async function auditOf(deployment: Deployment): Promise<AuditRow[]> {
-  const text = await ask(deployment, '/admin/audit', 'application/x-ndjson');
+async function auditOf(target: Target): Promise<AuditRow[]> {
+  const text = await ask(target, '/admin/audit', 'application/x-ndjson');
   return text
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as AuditRow);
 }
 
-async function listOf<Item>(deployment: Deployment, path: string, member: string): Promise<Item[]> {
+async function listOf<Item>(target: Target, path: string, member: string): Promise<Item[]> {
   const items: Item[] = [];
   let cursor: string | null = null;
   do {
     const page = JSON.parse(
-      await ask(deployment, `${path}${cursor === null ? '' : `?cursor=${cursor}`}`, 'application/json'),
+      await ask(target, `${path}${cursor === null ? '' : `?cursor=${cursor}`}`, 'application/json'),
     ) as Record<string, unknown>;
     items.push(...(page[member] as Item[]));
     cursor = page['next_cursor'] as string | null;

@@ -1,7 +1,7 @@
 /** Bends one thing of a good request: its method, path, query, headers, encoding, form or JSON. */
 import type { Random } from '../simulation/random.ts';
 import { bendJson } from './bend-json.ts';
-import { ADMIN_TOKEN, ORIGIN } from './deployment.ts';
+import { ADMIN_TOKEN, ORIGIN } from './target.ts';
 import { hostileName, hostileString } from './hostile.ts';
 import type { Pool } from './pool.ts';
 import { bytesOf, header, withHeader, type Asked } from './request.ts';
@@ -88,7 +88,7 @@ const bendCredential: Bend = (asked, random, pool) => {
     () => `Bearer ${random.pick(pool.callers).api_key}`,
     () => `Bearer ${random.pick(pool.sessions).token}`,
     () => `Bearer ${pool.links.length > 0 ? random.pick(pool.links).token : 'x'}`,
-    () => `Bearer ${random.pick(['eyJhbGciOiJub25lIn0.e30.', 'tgk_', '....', 'a'.repeat(8_000), 'null'])}`,
+    () => `Bearer ${random.pick(['eyJhbGciOiJub25lIn0.e30.', 'tgk_', '....', 'z'.repeat(8_000), 'null'])}`,
     () => null,
   ];
   return withHeader(asked, 'authorization', random.pick(others)());
@@ -109,7 +109,7 @@ const TYPES = [
     'application/json;',
     '*/*',
     'application/problem+json',
-    'a'.repeat(4_000),
+    'z'.repeat(4_000),
   ],
 ];
 const HEADERS: [string, string[]][] = [
@@ -146,7 +146,7 @@ const HEADERS: [string, string[]][] = [
   ['x-forwarded-host', ['evil.example']],
   ['x-http-method-override', ['DELETE']],
   ['cf-connecting-ip', ['192.0.2.1', '::1', 'not an address', 'x'.repeat(3_000)]],
-  ['x-request-id', ['chosen', '\u00e9']],
+  ['x-request-id', ['chosen', '%0a']],
   ['mcp-protocol-version', ['1999-01-01', '2025-03-26', '', 'constructor']],
   ['mcp-method', ['tools/list', '__proto__', '']],
   ['mcp-name', ['constructor', '=?base64?Z2V0X29yZGVy?=', '']],

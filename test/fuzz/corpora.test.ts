@@ -5,9 +5,10 @@ import { Random } from '../simulation/random.ts';
 import { describeCorpus, payloadsOf } from '../support/corpora.ts';
 import { providerBodies } from '../support/provider-bodies.ts';
 import { broken, leaking, type Answer } from './answer.ts';
-import { ADMIN_TOKEN, Deployment, ORIGIN } from './deployment.ts';
+import { Deployment } from './deployment.ts';
 import { Pool } from './pool.ts';
 import { get, post, toRequest, type Asked } from './request.ts';
+import { ADMIN_TOKEN, ORIGIN } from './target.ts';
 
 vi.mock('cloudflare:workers', () => ({ DurableObject: Object }));
 

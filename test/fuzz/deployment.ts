@@ -20,18 +20,7 @@ import { accountsFrom } from '../../src/store/transactions.ts';
 import { registry } from '../../src/tools/index.ts';
 import { Random } from '../simulation/random.ts';
 import { queueBatch } from '../support/queue-batch.ts';
-
-export const ORIGIN = 'https://toolgate.test';
-export const ADMIN_TOKEN = 'ad'.repeat(32);
-const VARIABLES = {
-  PUBLIC_URL: ORIGIN,
-  ADMIN_TOKEN,
-  TOOLGATE_SECRET: '5e'.repeat(32),
-  TOOLGATE_SECRET_PREVIOUS: '9f'.repeat(32),
-  MAIL_FROM: 'gate@toolgate.test',
-};
-/** What no answer and no log line may hold, whatever was asked. */
-export const SECRETS = [ADMIN_TOKEN, VARIABLES.TOOLGATE_SECRET, VARIABLES.TOOLGATE_SECRET_PREVIOUS];
+import { VARIABLES, type Mail, type Target } from './target.ts';
 
 const reading = readConfig(VARIABLES);
 if (!reading.ok) throw new Error('the deployment is not configured');
@@ -42,8 +31,6 @@ const SOON_MS = 10_000;
 
 /** What this process says by itself, for when the deployment is closed. */
 const ITS_OWN = { console: { log: console.log, error: console.error } };
-
-export type Mail = { to: string; subject: string; text: string; html: string };
 
 class Database {
   readonly #db = new DatabaseSync(':memory:');
@@ -74,8 +61,8 @@ class Database {
 
 type Kept = { core: SessionCore; database: Database; armedFor: number };
 
-export class Deployment {
-  readonly ledger = new Database();
+export class Deployment implements Target {
+  readonly #ledger = new Database();
   readonly mails: Mail[] = [];
   readonly logged: string[] = [];
   readonly #objects = new Map<string, Kept>();
@@ -86,14 +73,15 @@ export class Deployment {
   constructor(seed: string) {
     this.#random = new Random(`platform ${seed}`);
     for (const file of readdirSync('migrations').toSorted())
-      this.ledger.run(readFileSync(`migrations/${file}`, 'utf8'));
+      this.#ledger.run(readFileSync(`migrations/${file}`, 'utf8'));
     this.#env = this.#bindings();
     this.#takeOver();
   }
 
   fetch = async (request: Request): Promise<Response> => worker.fetch(request, this.#env, {} as ExecutionContext);
 
-  /** Lets alarms and the queue do what is due, and then the cron. */
+  all = async (sql: string, params: SqlValue[] = []): Promise<SqlRow[]> => this.#ledger.all(sql, params);
+
   async settle(): Promise<void> {
     for (let round = 0; round < 3; round += 1) {
       for (const object of this.#objects.values()) {
@@ -107,14 +95,13 @@ export class Deployment {
     await worker.scheduled({} as ScheduledController, this.#env);
   }
 
-  /** Objects that keep anything: there is one for each session, and for nothing else. */
-  get objectsWithStorage(): number {
+  async objectsWithStorage(): Promise<number> {
     const tables = "SELECT count(*) AS tables FROM sqlite_master WHERE type = 'table'";
     return [...this.#objects.values()].filter(({ database }) => database.all(tables)[0]?.['tables'] !== 0).length;
   }
 
   close(): void {
-    this.ledger.close();
+    this.#ledger.close();
     for (const { database } of this.#objects.values()) database.close();
     Object.assign(console, ITS_OWN.console);
     for (const name of ['getRandomValues', 'randomUUID']) Reflect.deleteProperty(crypto, name);
@@ -135,10 +122,10 @@ export class Deployment {
     const prepare = (sql: string, params: SqlValue[] = []) => ({
       ...{ sql, params },
       bind: (...bound: SqlValue[]) => prepare(sql, bound),
-      all: async () => ({ results: this.ledger.all(sql, params) }),
+      all: async () => ({ results: this.#ledger.all(sql, params) }),
     });
     const batch = async (statements: Statement[]) =>
-      this.ledger.within(() => statements.map(({ sql, params }) => ({ results: this.ledger.all(sql, params) })));
+      this.#ledger.within(() => statements.map(({ sql, params }) => ({ results: this.#ledger.all(sql, params) })));
     const bindings = {
       ...VARIABLES,
       DB: { prepare, batch },

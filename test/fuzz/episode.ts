@@ -1,12 +1,12 @@
-/** One fresh deployment and some hundred requests to it, all from one seed: told again, it is the same. */
+/** Some hundred requests to a fresh target, all from one seed: told again, it is the same. */
 import { setImmediate as pause } from 'node:timers/promises';
 import { Random } from '../simulation/random.ts';
 import { faultsOf, type Heard } from './accounts.ts';
 import { broken, leaking, outcomesIn, uidOf, type Answer } from './answer.ts';
 import { bent } from './bend.ts';
-import { Deployment } from './deployment.ts';
 import { Pool, type Session } from './pool.ts';
 import { header, shown, toRequest, type Asked } from './request.ts';
+import type { Target } from './target.ts';
 import { validRequest } from './valid.ts';
 
 export type Finding = { seed: string; request: number; rule: string; text: string };
@@ -18,16 +18,17 @@ const SETTLED_EVERY = 25;
 export class Episode {
   readonly #seed: string;
   readonly #random: Random;
-  readonly #deployment: Deployment;
+  readonly #target: Target;
   readonly #pool: Pool;
   readonly #heard: Heard = { told: [], answered: new Set(), unread: new Set(), decisions: 0 };
   readonly report: Report;
 
-  constructor(seed: string) {
+  /** The target is fresh, and closed when the episode is over. */
+  constructor(seed: string, target: Target) {
     this.#seed = seed;
     this.#random = new Random(`episode ${seed}`);
-    this.#deployment = new Deployment(seed);
-    this.#pool = new Pool(this.#deployment, this.#random);
+    this.#target = target;
+    this.#pool = new Pool(this.#target, this.#random);
     this.report = { requests: 0, findings: [], statuses: {}, slowest: { ms: 0, seed, request: 0, route: '' } };
   }
 
@@ -38,9 +39,9 @@ export class Episode {
       if (this.#random.chance(1 / SETTLED_EVERY)) await this.#settle();
     }
     await this.#settle();
-    for (const fault of await faultsOf(this.#deployment, this.#heard)) this.#find('the books', fault);
-    for (const line of leaking(this.#deployment.logged)) this.#find('the log', line);
-    this.#deployment.close();
+    for (const fault of await faultsOf(this.#target, this.#heard)) this.#find('the books', fault);
+    for (const line of leaking(this.#target.logged)) this.#find('the log', line);
+    this.#target.close();
     return this.report;
   }
 
@@ -53,6 +54,7 @@ export class Episode {
     const times = Math.min(left, random.chance(0.05) ? random.int(2, 6) : 1);
     const answers = await Promise.all(Array.from({ length: times }, () => this.#ask(asked)));
     for (const answer of answers) if (answer !== null) await this.#take(asked, answer);
+    await this.#pool.refresh();
   }
 
   async #ask(asked: Asked): Promise<Answer | null> {
@@ -62,8 +64,8 @@ export class Episode {
     const at = this.report.requests;
     const started = performance.now();
     try {
-      const response = await this.#deployment.fetch(request);
-      const text = await response.text();
+      const response = await this.#target.fetch(request);
+      const text = new TextDecoder().decode(await response.arrayBuffer());
       const answer = { status: response.status, headers: response.headers, text };
       for (const rule of broken(answer, asked))
         this.#find(rule, `${shown(asked)}\n  -> ${answer.status} ${text.slice(0, 500)}`, at);
@@ -111,8 +113,7 @@ export class Episode {
   }
 
   async #settle(): Promise<void> {
-    await this.#deployment.settle();
-    this.#pool.readMails();
+    await this.#target.settle();
     // Promises that nobody awaits come up here, if there are any.
     await pause();
   }

@@ -10,6 +10,8 @@ import type { Report } from './episode.ts';
 
 const EPISODE_REQUESTS = 400;
 const SHOWN_FINDINGS = 10;
+/** A long run says how far it is. */
+const PROGRESS_REQUESTS = 100_000;
 
 type Share = { episodes: string[]; requests: number };
 
@@ -35,8 +37,10 @@ const NOTHING: Report = {
 };
 
 async function work({ episodes, requests }: Share): Promise<void> {
+  const { Deployment } = await import('./deployment.ts');
   const { Episode } = await import('./episode.ts');
-  for (const episode of episodes) parentPort?.postMessage(await new Episode(episode).run(requests), []);
+  for (const episode of episodes)
+    parentPort?.postMessage(await new Episode(episode, new Deployment(episode)).run(requests), []);
 }
 
 function inWorker(share: Share, heard: (report: Report) => void): Promise<void> {
@@ -69,7 +73,16 @@ async function main(): Promise<void> {
     episodes: episodes.filter((_episode, index) => index % workers === mine),
     requests,
   }));
-  await Promise.all(shares.map((share) => inWorker(share, (report) => (total = merge(total, report)))));
+  await Promise.all(
+    shares.map((share) =>
+      inWorker(share, (report) => {
+        const before = total.requests;
+        total = merge(total, report);
+        if (Math.floor(before / PROGRESS_REQUESTS) < Math.floor(total.requests / PROGRESS_REQUESTS))
+          process.stderr.write(`${total.requests} requests, ${total.findings.length} findings …\n`);
+      }),
+    ),
+  );
   const seconds = (performance.now() - started) / 1_000;
   for (const { seed, request, rule, text } of total.findings.slice(0, SHOWN_FINDINGS))
     say(`FOUND ${rule}: episode ${seed}, request ${request}\n  ${text}\n`);

@@ -106,7 +106,7 @@ const STRINGS = [
     '"a b"@c.example',
     'a@xn--e1afmkfd.example',
     '@',
-    `${'a'.repeat(65)}@b.example`,
+    `${'z'.repeat(65)}@b.example`,
   ],
   ...['pending', 'approve', 'reject', 'BRL', 'brl', 'JPY', 'OK', 'damaged', '{"a":1}', '[]', '"', '{}'],
 ];

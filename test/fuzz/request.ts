@@ -1,7 +1,7 @@
 /** A request as it is bent: everything that can differ, each by itself. */
 import { base64url } from 'jose';
 import type { JsonValue } from '../../src/json.ts';
-import { ORIGIN } from './deployment.ts';
+import { ORIGIN } from './target.ts';
 
 export type Body =
   | { kind: 'none' }

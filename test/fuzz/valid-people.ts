@@ -1,6 +1,6 @@
 /** Good requests of approvers, operators and passers-by. */
 import type { JsonObject } from '../../src/json.ts';
-import { ADMIN_TOKEN, ORIGIN } from './deployment.ts';
+import { ADMIN_TOKEN, ORIGIN } from './target.ts';
 import { APPROVERS, TOOLS, type Make } from './pool.ts';
 import { bodiless, get, post } from './request.ts';
 
