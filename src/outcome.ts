@@ -11,7 +11,8 @@ export type Next = 'fix_and_retry' | 'wait_for_approval' | 'use_previous_result'
 /** One argument that does not fit; `hint` repeats the field's own description. */
 export type Problem = { field: string; issue: string; hint?: string };
 
-export type ApprovalStatus = 'pending' | 'approved' | 'executed' | 'rejected' | 'expired' | 'failed';
+export const APPROVAL_STATUSES = ['pending', 'approved', 'executed', 'rejected', 'expired', 'failed'] as const;
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 /** What a caller sees of an approval in an outcome; never a link, never an address. */
 export type ApprovalNotice = { id: string; status: ApprovalStatus; expires_at: string; arguments: JsonObject };

@@ -46,7 +46,8 @@ export interface Orders {
   find(orderId: string, customerId: string | null): Promise<Order | null>;
 }
 
-export type DocumentStatus = 'current' | 'superseded';
+export const DOCUMENT_STATUSES = ['current', 'superseded'] as const;
+export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
 export type HelpDocument = { id: string; title: string; version: string; status: DocumentStatus; lang: string };
 
 /** Reads of the help centre, which is the same for every customer. */
@@ -167,7 +168,8 @@ export type Scope = {
   live: 'live' | 'ended' | 'revoked';
 };
 
-export type RecordState = 'pending' | 'approved' | 'claimed' | 'executed' | 'rejected' | 'expired' | 'failed';
+export const RECORD_STATES = ['pending', 'approved', 'claimed', 'executed', 'rejected', 'expired', 'failed'] as const;
+export type RecordState = (typeof RECORD_STATES)[number];
 
 export type Approval = {
   id: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messageOf, shownToolName, toOutcome, type Next, type Refusal } from '../src/outcome.ts';
+import { APPROVAL_STATUSES, messageOf, shownToolName, toOutcome, type Next, type Refusal } from '../src/outcome.ts';
 
 const head = { call_id: 'c1', tool: 'refund_order', step: 3 };
 const approval = { id: 'apr_1', status: 'pending', expires_at: '2026-12-01T00:00:00.000Z', arguments: {} } as const;
@@ -90,11 +90,10 @@ describe('messageOf', () => {
   });
 
   it('tells of every state of an approval', () => {
-    const states = ['pending', 'approved', 'executed', 'rejected', 'expired', 'failed'] as const;
-    const told = states.map((status) =>
+    const told = APPROVAL_STATUSES.map((status) =>
       messageOf({ code: 'CONFIRMATION_REQUIRED', approval: { ...approval, status } }),
     );
-    expect(new Set(told).size).toBe(states.length);
+    expect(new Set(told).size).toBe(APPROVAL_STATUSES.length);
   });
 });
 

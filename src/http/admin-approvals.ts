@@ -1,6 +1,7 @@
 /** Approvals and their delivery as the operator sees them: never a link, and never a decision (only an approver's link decides). */
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { APPROVAL_STATUSES } from '../outcome.ts';
 import type { SessionRpc } from '../session/rpc.ts';
 import { findApproval, listApprovals, type ApprovalRow } from '../store/approvals.ts';
 import { ledgerSql } from '../store/d1.ts';
@@ -8,10 +9,8 @@ import { checkedQuery, comparedText, cursor, pageLimit, readPage } from './admin
 import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
 import { problem } from './problem.ts';
 
-const STATUSES = ['pending', 'approved', 'executed', 'rejected', 'expired', 'failed'] as const;
-
 export const ApprovalsQuery = z.strictObject({
-  status: z.enum(STATUSES).nullable().default(null),
+  status: z.enum(APPROVAL_STATUSES).nullable().default(null),
   caller_id: comparedText,
   cursor,
   limit: pageLimit,

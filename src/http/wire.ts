@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { JsonObject } from '../json.ts';
-import type { ApprovalNotice, Next, Outcome } from '../outcome.ts';
+import { APPROVAL_STATUSES, type ApprovalNotice, type Next, type Outcome } from '../outcome.ts';
 import type { SessionPolicy } from '../session/rpc.ts';
 import { allTools } from '../tools/index.ts';
 import { gateCodes } from './codes.ts';
@@ -23,7 +23,7 @@ const toolSchemas = (part: 'arguments' | 'data') =>
 const cents = z.int().min(0);
 const amountLimit = (what: string) => cents.describe(`${what}, in minor units (cents).`);
 
-export const approvalStatus = z.enum(['pending', 'approved', 'executed', 'rejected', 'expired', 'failed']);
+export const approvalStatus = z.enum(APPROVAL_STATUSES);
 
 const validArguments = anyObject('The arguments, defaults filled in.', { anyOf: toolSchemas('arguments') });
 

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { Refusal } from '../outcome.ts';
 import type { Change, Decision, Intent, Records } from '../pipeline/gate.ts';
+import { RECORD_STATES } from '../ports.ts';
 import type { EffectRecord, SessionSql, SqlRow, SqlValue } from '../ports.ts';
 
 /** One person asked: the address as it was then, 128 bits only their link holds, and what became of the mail. */
@@ -165,7 +166,7 @@ export const writeApprovers = (sql: SessionSql, record: EffectRecord, approvers:
 
 const integer = z.int();
 const text = z.string();
-const state = z.enum(['pending', 'approved', 'claimed', 'executed', 'rejected', 'expired', 'failed']);
+const state = z.enum(RECORD_STATES);
 const ledger = z.enum(['applied', 'void']).nullable();
 const integerOrNull = integer.nullable();
 const textOrNull = text.nullable();

@@ -1,13 +1,13 @@
 /** Reads of the help centre. The import script writes it. */
 import * as z from 'zod';
-import type { Documents, HelpDocument, LedgerSql } from '../ports.ts';
+import { DOCUMENT_STATUSES, type Documents, type HelpDocument, type LedgerSql } from '../ports.ts';
 import { integer } from './columns.ts';
 
 const documentRow: z.ZodType<HelpDocument> = z.object({
   id: z.string(),
   title: z.string(),
   version: z.string(),
-  status: z.enum(['current', 'superseded']),
+  status: z.enum(DOCUMENT_STATUSES),
   lang: z.string(),
 });
 const countRow = z.object({ documents: integer });

@@ -1,4 +1,5 @@
 /** What the document tools share. */
 import * as z from 'zod';
+import { DOCUMENT_STATUSES } from '../ports.ts';
 
-export const DOCUMENT_STATUS = z.enum(['current', 'superseded']);
+export const DOCUMENT_STATUS = z.enum(DOCUMENT_STATUSES);
