@@ -11,6 +11,10 @@ export function formatMoney(money: Money): string {
   return `${amountDigits(money)} ${money.currency}`;
 }
 
+/** Whether an argument is read with the amount already: where it is written as money, it need not be repeated. */
+export const isPartOfMoney = (name: string, value: unknown, money: Money | null): boolean =>
+  money !== null && (name === 'amount_cents' || name === 'currency') && value === money[name];
+
 /**
  * What an approver must type: the digits of the amount (`25.90`), so that nobody approves a figure they have not read, or
  * the end of the approval's id where there is no amount.

@@ -82,9 +82,6 @@ export type Outcome = {
 /** What all outcomes of one call share. */
 export type OutcomeHead = { call_id: string; tool: string; step: number | null; deprecated?: string | undefined };
 
-/** RFC 3339, UTC, from milliseconds since the epoch. */
-export const timestamp = (at: number): string => new Date(at).toISOString();
-
 /** The code as callers and the audit see it. */
 export const codeOf = (refusal: Refusal): string => (refusal.code === 'TOOL_CODE' ? refusal.tool_code : refusal.code);
 

@@ -5,6 +5,7 @@ import { APPROVAL_STATUSES } from '../outcome.ts';
 import type { SessionRpc } from '../session/rpc.ts';
 import { findApproval, listApprovals, type ApprovalRow } from '../store/approvals.ts';
 import { ledgerSql } from '../store/d1.ts';
+import { timestamp } from '../time.ts';
 import { checkedQuery, comparedText, cursor, pageLimit, readPage } from './admin-lists.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
 import { problem } from './problem.ts';
@@ -58,14 +59,12 @@ function shownApproval({
   return {
     id: approval_id,
     ...rest,
-    opened_at: isoTime(opened_at),
-    expires_at: isoTime(expires_at),
-    decided_at: decided_at === null ? null : isoTime(decided_at),
+    opened_at: timestamp(opened_at),
+    expires_at: timestamp(expires_at),
+    decided_at: decided_at === null ? null : timestamp(decided_at),
     delivery: delivery.map(({ sent_at, ...entry }) => ({
       ...entry,
-      sent_at: sent_at === null ? null : isoTime(sent_at),
+      sent_at: sent_at === null ? null : timestamp(sent_at),
     })),
   };
 }
-
-const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();

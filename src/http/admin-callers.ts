@@ -5,6 +5,7 @@ import type { Policy } from '../ports.ts';
 import { changeCaller, createCaller, revokeCaller, rotateKeys, type Change } from '../store/caller-changes.ts';
 import { findCaller, listCallers, policySchema, readCallerChange, type Caller } from '../store/callers.ts';
 import { ledgerSql } from '../store/d1.ts';
+import { timestamp } from '../time.ts';
 import { readJsonBody } from './body.ts';
 import { CallerPatchBody, NewCallerBody, policyMisfit, RotationBody } from './caller-bodies.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
@@ -59,7 +60,7 @@ export const adminCallers = new Hono<HttpEnv>()
     const oldExpiresAt = change.at + body.grace_seconds * 1_000;
     const rotated = await rotateKeys(ledgerSql(c.env.DB), { key_hash: hash, old_expires_at: oldExpiresAt }, change);
     if (!rotated) return unknownCaller(c);
-    const answer = { caller_id: callerId, api_key: key, old_key_expires_at: new Date(oldExpiresAt).toISOString() };
+    const answer = { caller_id: callerId, api_key: key, old_key_expires_at: timestamp(oldExpiresAt) };
     if (!body.end_sessions) return c.json(answer);
     const sessions = await endOpenSessions(c.env, callerId);
     return c.json({ ...answer, sessions }, sessions.missed > 0 ? 202 : 200);
@@ -94,7 +95,7 @@ async function answerOnceTold(c: HttpContext, callerId: string): Promise<Respons
 function shownCaller({ created_at, revoked_at, ...caller }: Caller) {
   return {
     ...caller,
-    created_at: new Date(created_at).toISOString(),
-    ...(revoked_at === null ? {} : { revoked_at: new Date(revoked_at).toISOString() }),
+    created_at: timestamp(created_at),
+    ...(revoked_at === null ? {} : { revoked_at: timestamp(revoked_at) }),
   };
 }

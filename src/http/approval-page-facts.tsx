@@ -1,10 +1,11 @@
 /** The facts on the approver's page, each under the name of who says so. Whatever came from outside is cleaned, cut and isolated. */
 import type { Child } from 'hono/jsx';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { formatMoney } from '../money.ts';
+import { formatMoney, isPartOfMoney } from '../money.ts';
 import { cleanText } from '../observation/clean.ts';
 import type { OtherApproval } from '../ports.ts';
 import type { ApprovalView, LedgerFacts } from '../session/rpc.ts';
+import { timestamp, toMinute } from '../time.ts';
 
 /** Long enough for a name or an id; an agent that has more to say does not get to say it on this page. */
 const MAX_OUTSIDE_CHARACTERS = 120;
@@ -17,11 +18,7 @@ export const Outside = ({ value, max = MAX_OUTSIDE_CHARACTERS }: { value: string
   <bdi>{cleanText(value, 'plain', max)}</bdi>
 );
 
-/** UTC to the minute: approvers sit in different places, and the server cannot know where. */
-export const Time = ({ at }: { at: number }) => {
-  const iso = new Date(at).toISOString();
-  return <time datetime={iso}>{`${iso.slice(0, 16).replace('T', ' ')} UTC`}</time>;
-};
+export const Time = ({ at }: { at: number }) => <time datetime={timestamp(at)}>{toMinute(at)}</time>;
 
 const Fact = ({ label, figure = false, children }: { label: Child; figure?: boolean; children: Child }) => (
   <div>
@@ -123,9 +120,7 @@ const Others = ({ others }: { others: OtherApproval[] }) =>
 export const ClaimsSection = ({ view: { claimed } }: { view: ApprovalView }) => {
   const { amount_cents, currency, arguments: args } = claimed;
   const money = amount_cents === null || currency === null ? null : { amount_cents, currency };
-  const rest = Object.entries(args).filter(
-    ([name, value]) => money === null || !((name === 'amount_cents' || name === 'currency') && value === money[name]),
-  );
+  const rest = Object.entries(args).filter(([name, value]) => !isPartOfMoney(name, value, money));
   return (
     <section class="card claims" aria-labelledby="claims">
       <h2 id="claims">What the agent claims, unchecked</h2>

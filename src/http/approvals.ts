@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import type { ApprovalAnswer } from '../session/rpc.ts';
+import { timestamp } from '../time.ts';
 import { sessionStub, type HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
@@ -47,11 +48,9 @@ function shownApproval({ expires_at, decided_at, note, outcome, ...rest }: Appro
   const isOpen = rest.status === 'pending' || rest.status === 'approved';
   return {
     ...rest,
-    expires_at: isoTime(expires_at),
-    ...(decided_at === null ? {} : { decided_at: isoTime(decided_at) }),
+    expires_at: timestamp(expires_at),
+    ...(decided_at === null ? {} : { decided_at: timestamp(decided_at) }),
     ...(note === null ? {} : { note }),
     ...(isOpen ? {} : { outcome: observed(outcome) }),
   };
 }
-
-const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString();

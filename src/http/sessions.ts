@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { signSessionToken } from '../auth/tokens.ts';
 import type { OpenAnswer } from '../session/rpc.ts';
+import { timestamp } from '../time.ts';
 import { readJsonBody } from './body.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
 import { authenticateCaller, refuseCredential } from './credentials.ts';
@@ -45,13 +46,12 @@ export const sessions = new Hono<HttpEnv>()
     const answer = await sessionStub(c.env, callerId, sessionId).open(request);
     if ('refused' in answer) return refuseOpening(c, answer);
 
-    const expiresAt = wholeSeconds(answer.expires_at);
-    const claims = { caller: callerId, session: sessionId, uid: answer.uid, expiresAt };
+    const claims = { caller: callerId, session: sessionId, uid: answer.uid, expiresAt: answer.expires_at };
     return c.json(
       {
         session_id: sessionId,
         token: await signSessionToken(c.get('config'), claims),
-        expires_at: new Date(expiresAt).toISOString(),
+        expires_at: timestamp(answer.expires_at),
         policy: answer.policy,
       } satisfies z.output<typeof openedSession>,
       answer.opened === 'new' ? 201 : 200,
@@ -66,13 +66,10 @@ export const sessions = new Hono<HttpEnv>()
     if ('refused' in answer) return problem(c, 'not-found', { reason: 'unknown_session' });
     const ended: z.output<typeof endedSession> = {
       session_id: sessionId,
-      ended_at: new Date(answer.ended_at).toISOString(),
+      ended_at: timestamp(answer.ended_at),
     };
     return c.json(ended);
   });
-
-/** A token lives by whole seconds; what is shown is when it really ends. */
-const wholeSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1_000) * 1_000;
 
 function refuseOpening(c: HttpContext, answer: Extract<OpenAnswer, { refused: string }>): Response | Promise<Response> {
   switch (answer.refused) {

@@ -4,10 +4,11 @@
  * that nothing said here shows in a notification on a locked screen.
  */
 import type { JsonObject } from '../json.ts';
-import { formatMoney } from '../money.ts';
+import { formatMoney, isPartOfMoney } from '../money.ts';
 import { limitMessage } from '../outcome.ts';
 import type { Money, OtherApproval } from '../ports.ts';
 import type { ApprovalView, MailTask } from '../session/rpc.ts';
+import { toDay, toMinute } from '../time.ts';
 import { closedArguments } from './closed-arguments.ts';
 import { letterHtml, letterText, type Fact, type Letter } from './letter.tsx';
 
@@ -49,7 +50,7 @@ export function noticeMail(task: NoticeTask): Promise<Mail> {
         tone: 'plain',
         facts: [
           { label: 'Application', value: caller_name },
-          { label: 'Refused at', value: timeOf(at) },
+          { label: 'Refused at', value: toMinute(at) },
           { label: 'Why', value: limitMessage(limit, amount) },
         ],
       },
@@ -74,8 +75,8 @@ function requestFacts({ caller_name, id, opened_at, expires_at }: ApprovalView):
   return [
     { label: 'Application', value: caller_name },
     { label: 'Request', value: id },
-    { label: 'Asked at', value: timeOf(opened_at) },
-    { label: 'Expires at', value: timeOf(expires_at) },
+    { label: 'Asked at', value: toMinute(opened_at) },
+    { label: 'Expires at', value: toMinute(expires_at) },
   ];
 }
 
@@ -98,16 +99,17 @@ function ledgerFacts({ ledger, others }: ApprovalView): Fact[] {
 
 function otherValue({ amount_cents, currency, status, opened_at }: OtherApproval): string {
   const amount = amount_cents === null || currency === null ? [] : [formatMoney({ amount_cents, currency })];
-  return [...amount, status, `asked on ${dayOf(opened_at)}`].join(', ');
+  return [...amount, status, `asked on ${toDay(opened_at)}`].join(', ');
 }
 
 function claimedFacts({ tool, claimed }: ApprovalView, inputSchema: JsonObject | null): Fact[] {
   const { shown, left } = closedArguments(inputSchema, claimed.arguments);
+  const money = moneyOf(claimed);
   return [
     { label: 'Tool', value: tool },
-    ...amountFact(moneyOf(claimed)),
+    ...amountFact(money),
     ...shown
-      .filter(({ name, value }) => !isPartOfAmount(name, value, claimed))
+      .filter(({ name }) => !isPartOfMoney(name, claimed.arguments[name], money))
       .map(({ name, value }) => ({ label: name, value })),
     ...(left === 0 ? [] : [{ label: 'Further arguments', value: `${left}, shown on the page only` }]),
   ];
@@ -118,15 +120,3 @@ const amountFact = (money: Money | null): Fact[] =>
 
 const moneyOf = ({ amount_cents, currency }: ApprovalView['claimed']): Money | null =>
   amount_cents === null || currency === null ? null : { amount_cents, currency };
-
-/** `amount_cents` and `currency` are read together, as the amount. */
-const isPartOfAmount = (name: string, value: string, claimed: ApprovalView['claimed']): boolean =>
-  claimed.amount_cents !== null &&
-  claimed.currency !== null &&
-  ((name === 'amount_cents' && value === String(claimed.amount_cents)) ||
-    (name === 'currency' && value === claimed.currency));
-
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
-
-/** UTC to the minute: approvers sit in different places, and a mail cannot ask where it is read. */
-const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -3,8 +3,8 @@
  * the earlier code, and nothing behind a failed stage runs. Who may ask at all was decided before it came here.
  */
 import type { Refusal } from '../outcome.ts';
-import { timestamp } from '../outcome.ts';
 import type { EffectRecord } from '../ports.ts';
+import { timestamp } from '../time.ts';
 import type { CheckedCall, Proposal, RawCall } from './calls.ts';
 import { intentOf, originOf } from './calls.ts';
 import type { Ending, Gate, Settled } from './gate.ts';

@@ -1,7 +1,7 @@
 /** What a record says to whoever asks about it: a repeated call, a transport retry, a poll. */
 import type { ApprovalNotice, ApprovalStatus, Verdict } from '../outcome.ts';
-import { timestamp } from '../outcome.ts';
 import type { EffectRecord } from '../ports.ts';
+import { timestamp } from '../time.ts';
 
 /** An applied effect is replayed from what the ledger's row held; nothing else is ever told as done. */
 export function verdictOf(record: EffectRecord): Verdict {

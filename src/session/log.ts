@@ -8,6 +8,7 @@ import { codeOf, shownToolName } from '../outcome.ts';
 import type { Ending, Origin, Settled } from '../pipeline/gate.ts';
 import { verdictOf } from '../pipeline/record-verdict.ts';
 import type { EffectRecord, SessionSql, SqlRow } from '../ports.ts';
+import { timestamp } from '../time.ts';
 import type { AuditRow } from '../store/audit-row.ts';
 import { argumentsHash, chainHash, firstPrevious } from '../store/audit-row.ts';
 import { auditText } from './audit-text.ts';
@@ -41,7 +42,7 @@ export function rowOf(
   return {
     uid: session.uid,
     kind: origin.kind,
-    at: new Date(at).toISOString(),
+    at: timestamp(at),
     caller_id: session.caller_id,
     session_id: session.session_id,
     step: call?.step ?? null,

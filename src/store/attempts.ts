@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import type { Attempt, Attempts, LedgerRow, LedgerSql, SqlRow, Statement } from '../ports.ts';
+import { timestamp } from '../time.ts';
 import { flag, integer, jsonObject, jsonText, pageOf, placeIn, type Page } from './columns.ts';
 
 const ledgerRow = z
@@ -75,7 +76,7 @@ export async function listAttempts(sql: LedgerSql, cursor: string | null, limit:
       attempt,
       uid,
       applied,
-      at: new Date(at).toISOString(),
+      at: timestamp(at),
     })),
   };
 }

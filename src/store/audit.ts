@@ -1,6 +1,7 @@
 /** The audit in D1: how rows of the session objects arrive there and how operators read them. */
 import * as z from 'zod';
 import type { LedgerSql, SqlRow, Statement } from '../ports.ts';
+import { timestamp } from '../time.ts';
 import { upsertApprovals, type ApprovalRow } from './approvals.ts';
 import { auditRow, type AuditRow } from './audit-row.ts';
 import { flag, insertFromJson, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
@@ -42,7 +43,7 @@ const toColumns = (row: AuditRow): object => ({ ...row, at: Date.parse(row.at) }
 
 /** How the columns that SQL has no type for come back. */
 const storedRow = auditRow.extend({
-  at: integer.transform((at) => new Date(at).toISOString()),
+  at: integer.transform(timestamp),
   ok: flag,
   fields: jsonText(z.array(z.string())).nullable(),
   replayed: flag,

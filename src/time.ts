@@ -1,0 +1,10 @@
+/** How a moment is written. All moments are milliseconds since the epoch, UTC. */
+
+/** RFC 3339, for programs. */
+export const timestamp = (at: number): string => new Date(at).toISOString();
+
+/** `2026-03-01 09:30 UTC`, for people: they sit in different places, and neither a page nor a mail knows where it is read. */
+export const toMinute = (at: number): string => `${timestamp(at).slice(0, 16).replace('T', ' ')} UTC`;
+
+/** `2026-03-01`, the day in UTC. */
+export const toDay = (at: number): string => timestamp(at).slice(0, 10);
