@@ -1,11 +1,11 @@
 /** People who get the mails: they look, think, decide once or twice, late or on an old page, or not at all. */
-import { Buffer } from 'node:buffer';
+import type { ApprovalClaims } from '../../src/auth/tokens.ts';
 import type { DecisionAnswer, LinkProof, SessionRpc, ViewAnswer } from '../../src/session/rpc.ts';
 import type { Letter } from './mail.ts';
 import type { Model } from './model.ts';
 import { Random } from './random.ts';
 import { PUBLIC_URL } from './deployment.ts';
-import { forgedLink } from './forged-link.ts';
+import { claimsIn, forgedLink } from './forged-link.ts';
 import type { World } from './world.ts';
 
 type Page = { status: string; phrase: string; refunded_cents: number | null };
@@ -46,14 +46,19 @@ export class Approvers {
     }
     note(`${to}: ${approves ? 'approves' : 'rejects'} ${id}`);
     const done = this.#model.asks(`${to} decides`);
-    const told = await this.#decide(link, { decision: approves ? 'approve' : 'reject', phrase, refunded_cents: page.refunded_cents });
+    const told = await this.#decide(link, {
+      decision: approves ? 'approve' : 'reject',
+      phrase,
+      refunded_cents: page.refunded_cents,
+    });
     done();
     note(`${to}: told ${told}`);
   }
 
   async #forge(link: string): Promise<void> {
     const forged = await forgedLink(link, this.#world().config);
-    if ((await this.#lookByHttp(forged)) !== null) this.#model.fail('foreign-audience', 'a link signed as a session token opens the page');
+    if ((await this.#lookByHttp(forged)) !== null)
+      this.#model.fail('foreign-audience', 'a link signed as a session token opens the page');
   }
 
   async #look(link: string): Promise<Page | null> {
@@ -81,22 +86,33 @@ export class Approvers {
     return { status: 'pending', phrase, refunded_cents: shown === '' ? null : Number(shown) };
   }
 
-  async #decide(link: string, form: { decision: 'approve' | 'reject'; phrase: string; refunded_cents: number | null }): Promise<string> {
+  async #decide(
+    link: string,
+    form: { decision: 'approve' | 'reject'; phrase: string; refunded_cents: number | null },
+  ): Promise<string> {
     if (this.#world().scenario.http) {
-      const body = new URLSearchParams({ ...form, refunded_cents: String(form.refunded_cents ?? ''), note: '' }).toString();
+      const body = new URLSearchParams({
+        ...form,
+        refunded_cents: String(form.refunded_cents ?? ''),
+        note: '',
+      }).toString();
       const headers = { origin: PUBLIC_URL, 'content-type': 'application/x-www-form-urlencoded' };
       const response = await this.#world().fetch(link.slice(PUBLIC_URL.length), { method: 'POST', headers, body });
       await response.text();
       return String(response.status);
     }
     const [stub, proof] = this.#linked(link);
-    const answer: DecisionAnswer | null = await stub.decide({ ...proof, ...form, note: null, request_id: 'simulated' }).catch(() => null);
+    const answer: DecisionAnswer | null = await stub
+      .decide({ ...proof, ...form, note: null, request_id: 'simulated' })
+      .catch(() => null);
     return answer === null ? 'nothing' : 'decided' in answer ? answer.decided : answer.refused;
   }
 
   #linked(link: string): [SessionRpc, LinkProof] {
-    const payload = link.split('t=')[1]?.split('.')[1] ?? '';
-    const { object, approver, bits } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { object: string; approver: number; bits: string };
+    const { object, approver, bits } = claimsIn(link.split('t=')[1]) as Pick<
+      ApprovalClaims,
+      'object' | 'approver' | 'bits'
+    >;
     const stub = this.#world().env.SESSION.getByName(object) as unknown as SessionRpc;
     return [stub, { approval_id: approvalIn(link), approver, bits }];
   }

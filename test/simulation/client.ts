@@ -1,14 +1,22 @@
 /** A host with its agent: proposes calls one after another, retries what got lost, polls, rejoins, ends. */
-import { Buffer } from 'node:buffer';
 import { propose } from '../../src/http/propose.ts';
 import type { CallRequest, OpenAnswer } from '../../src/session/rpc.ts';
 import { sessionObjectName } from '../../src/auth/tokens.ts';
+import { claimsIn } from './forged-link.ts';
 import type { Model } from './model.ts';
 import { Random } from './random.ts';
 import type { Client, Own, Refunding, Step } from './scenario.ts';
 import type { World } from './world.ts';
 
-export type Place = { caller_id: string; api_key: string; session_id: string; customer_id: string | null; requested_by: string | null; own: Own; ttl_seconds: number };
+export type Place = {
+  caller_id: string;
+  api_key: string;
+  session_id: string;
+  customer_id: string | null;
+  requested_by: string | null;
+  own: Own;
+  ttl_seconds: number;
+};
 
 type Told = { code: string; approval: string | null } | null;
 
@@ -54,7 +62,11 @@ export class SimulatedClient {
       case 'read':
         return void (await this.#call('get_order', { order_id: this.#orders[step.order] ?? '' }, this.#newId()));
       case 'nonsense':
-        return void (await this.#call(this.#random.pick(['refund_order', 'delete_order', 'constructor']), this.#random.pick([{}, '{', '[]', 7]), this.#newId()));
+        return void (await this.#call(
+          this.#random.pick(['refund_order', 'delete_order', 'constructor']),
+          this.#random.pick([{}, '{', '[]', 7]),
+          this.#newId(),
+        ));
       case 'poll':
         return this.#poll(step.waitSeconds);
       case 'rejoin':
@@ -88,14 +100,17 @@ export class SimulatedClient {
     if (uid === null) return null;
     const answered = this.#model.asks(`${this.#client.name} calls ${tool}`);
     this.#world.note(`${this.#client.name}: ${tool} ${JSON.stringify(args)} as ${id ?? 'no id'}`);
-    const told = this.#world.scenario.http ? await this.#callByHttp(tool, args, id) : await this.#callDirectly(uid, tool, args, id);
+    const told = this.#world.scenario.http
+      ? await this.#callByHttp(tool, args, id)
+      : await this.#callDirectly(uid, tool, args, id);
     answered();
     this.#world.note(`${this.#client.name}: told ${told?.code ?? 'nothing'}`);
     return told;
   }
 
   async #callDirectly(uid: string, tool: string, args: unknown, id: string | null): Promise<Told> {
-    if (this.#world.time.wall() >= this.#expiresAt) return ((this.#uid = null), { code: 'unauthorized', approval: null });
+    if (this.#world.time.wall() >= this.#expiresAt)
+      return ((this.#uid = null), { code: 'unauthorized', approval: null });
     const call: Omit<CallRequest, 'call_id'> = { uid, tool, arguments: args, request_id: 'simulated' };
     const stub = () => this.#world.env.SESSION.getByName(this.#object) as never;
     const proposed = await propose(stub, { ...call, ...(id === null ? {} : { call_id: id }) });
@@ -129,7 +144,9 @@ export class SimulatedClient {
       this.#token = status === 201 || status === 200 ? String(body['token']) : this.#token;
       if (this.#token !== null) this.#uid = uidIn(this.#token);
     } else {
-      const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as { open(request: object): Promise<OpenAnswer> };
+      const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as {
+        open(request: object): Promise<OpenAnswer>;
+      };
       const answer = await stub.open({ ...fields, caller_id }).catch(() => null);
       if (answer !== null && 'opened' in answer) [this.#uid, this.#expiresAt] = [answer.uid, answer.expires_at];
     }
@@ -143,7 +160,9 @@ export class SimulatedClient {
     const answered = this.#model.asks(`${this.#client.name} polls`);
     if (this.#world.scenario.http) await this.#fetch('GET', `/v1/approvals/${id}?wait=${waitSeconds}`, this.#token);
     else if (this.#world.time.wall() < this.#expiresAt) {
-      const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as { approval(...given: unknown[]): Promise<unknown> };
+      const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as {
+        approval(...given: unknown[]): Promise<unknown>;
+      };
       await stub.approval(uid, id, waitSeconds).catch(() => undefined);
     }
     answered();
@@ -151,9 +170,11 @@ export class SimulatedClient {
 
   async #end(): Promise<void> {
     const answered = this.#model.asks(`${this.#client.name} ends`);
-    for (const session of this.#model.sessions.values()) if (session.object.name === this.#object) session.endAsked = true;
+    for (const session of this.#model.sessions.values())
+      if (session.object.name === this.#object) session.endAsked = true;
     this.#world.note(`${this.#client.name}: ends its session`);
-    if (this.#world.scenario.http) await this.#fetch('DELETE', `/v1/sessions/${this.#place.session_id}`, this.#place.api_key);
+    if (this.#world.scenario.http)
+      await this.#fetch('DELETE', `/v1/sessions/${this.#place.session_id}`, this.#place.api_key);
     else {
       const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as { end(uid: null): Promise<unknown> };
       await stub.end(null).catch(() => undefined);
@@ -161,20 +182,26 @@ export class SimulatedClient {
     answered();
   }
 
-  async #fetch(method: string, path: string, credential: string | null, body?: object): Promise<{ status: number; body: Record<string, unknown> }> {
+  async #fetch(
+    method: string,
+    path: string,
+    credential: string | null,
+    body?: object,
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
     const response = await this.#world.fetch(path, {
       method,
-      headers: { authorization: `Bearer ${credential ?? ''}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${credential ?? ''}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    if (response.status >= 500 && response.status !== 503) this.#model.fail('server-error', `${method} ${path}: ${response.status}`);
+    if (response.status >= 500 && response.status !== 503)
+      this.#model.fail('server-error', `${method} ${path}: ${response.status}`);
     return { status: response.status, body: JSON.parse(text === '' ? '{}' : text) as Record<string, unknown> };
   }
 }
 
 /** The uid that a token names; its holder could read it too. */
-const uidIn = (token: string): string => {
-  const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { uid: string };
-  return payload.uid;
-};
+const uidIn = (token: string): string => (claimsIn(token) as { uid: string }).uid;

@@ -17,7 +17,8 @@ function checkMoney({ ledger }: World, model: Model): void {
   }
   for (const row of ledger.database.all('SELECT order_id, refunded_cents FROM orders')) {
     const due = paidBack.get(String(row['order_id'])) ?? 0;
-    if (row['refunded_cents'] !== due) model.fail('order-off', `${String(row['order_id'])}: ${String(row['refunded_cents'])} paid back, ${due} applied`);
+    if (row['refunded_cents'] !== due)
+      model.fail('order-off', `${String(row['order_id'])}: ${String(row['refunded_cents'])} paid back, ${due} applied`);
   }
 }
 
@@ -30,16 +31,23 @@ function checkSession({ ledger }: World, model: Model, session: SessionFacts): v
   for (const row of model.attempts.values()) {
     if (!row.applied || row.uid !== uid) continue;
     const rows = log.filter(({ key, attempt }) => key === row.call_key && attempt === row.attempt);
-    const isHeld = [...records.values()].some((held) => held.key === row.call_key && held.attempt === row.attempt && held.state === 'executed');
+    const isHeld = [...records.values()].some(
+      (held) => held.key === row.call_key && held.attempt === row.attempt && held.state === 'executed',
+    );
     if (!isHeld) model.fail('effect-without-record', row.intent);
     if (rows.length !== 1) model.fail('effect-without-row', `${row.intent}: ${rows.length} rows`);
   }
   const stored = ledger.database.all('SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq', [uid]);
   const differs = log.findIndex(({ seq, hash }, i) => stored[i]?.['seq'] !== seq || stored[i]['hash'] !== hash);
-  if (differs !== -1 || stored.length !== log.length) model.fail('audit-not-in-d1', `${uid.slice(0, 18)}: ${stored.length} of ${log.length} rows, first off ${differs + 1}`);
+  if (differs !== -1 || stored.length !== log.length)
+    model.fail(
+      'audit-not-in-d1',
+      `${uid.slice(0, 18)}: ${stored.length} of ${log.length} rows, first off ${differs + 1}`,
+    );
   for (const row of ledger.database.all('SELECT approval_id, status FROM approvals WHERE uid = ?', [uid])) {
     const held = [...records.values()].find(({ approval_id }) => approval_id === row['approval_id']);
-    if (held?.state !== row['status']) model.fail('approval-off-in-d1', `${String(row['status'])}, is ${held?.state ?? 'nothing'}`);
+    if (held?.state !== row['status'])
+      model.fail('approval-off-in-d1', `${String(row['status'])}, is ${held?.state ?? 'nothing'}`);
   }
   const [told] = ledger.database.all('SELECT open_records FROM sessions WHERE uid = ?', [uid]);
   if (told?.['open_records'] !== 0) model.fail('open-in-d1', `${uid.slice(0, 18)}: ${String(told?.['open_records'])}`);

@@ -68,13 +68,22 @@ export type SessionFacts = {
   told: Map<string, string>;
 };
 
-export type OrderFacts = { order_id: string; total: number; paid_back: number; currency: string; customer_id: string; was: { since: number; left: number }[] };
+export type OrderFacts = {
+  order_id: string;
+  total: number;
+  paid_back: number;
+  currency: string;
+  customer_id: string;
+  was: { since: number; left: number }[];
+};
 
 export type Approval = { approves: { email: string; at: number }[]; rejects: number; decided: number };
 
 /** Names an intent by what was asked for, not by the product's key. */
 export function intentOf(uid: string, input: unknown): string {
-  const { order_id, amount_cents, currency, reason } = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>;
+  const { order_id, amount_cents, currency, reason } = (
+    typeof input === 'object' && input !== null ? input : {}
+  ) as Record<string, unknown>;
   return [uid, order_id, amount_cents, currency, reason].map(String).join(' ');
 }
 

@@ -9,7 +9,7 @@ import type { Faults } from './scenario.ts';
 import { Database } from './sqlite.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-const MIGRATIONS = new URL('../../migrations/', import.meta.url);
+const MIGRATIONS = `${import.meta.dirname}/../../migrations/`;
 const LOST = 'D1_ERROR: Network connection lost.';
 /** D1's own limit ends what nobody answers. */
 const SLOW = 'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.';
@@ -31,18 +31,28 @@ let kept: Database | null = null;
 function database(): Database {
   if (kept !== null) return kept;
   kept = new Database((exec) => {
-    for (const file of readdirSync(MIGRATIONS).toSorted()) exec(readFileSync(new URL(file, MIGRATIONS), 'utf8'));
+    for (const file of readdirSync(MIGRATIONS).toSorted()) exec(readFileSync(`${MIGRATIONS}${file}`, 'utf8'));
   });
-  for (const name of ['attempt', 'order', 'caller', 'audit'] as const) kept.onWrite(`seen_${name}`, (...values) => witnessed?.[name](...values));
+  for (const name of ['attempt', 'order', 'caller', 'audit'] as const)
+    kept.onWrite(`seen_${name}`, (...values) => witnessed?.[name](...values));
   for (const trigger of WITNESSES) kept.all(trigger);
   return kept;
 }
 let witnessed: LedgerWitness | null = null;
 
-export type LedgerWitness = Record<'attempt' | 'order' | 'caller' | 'audit' | 'undone', (...values: SqlValue[]) => void>;
+export type LedgerWitness = Record<
+  'attempt' | 'order' | 'caller' | 'audit' | 'undone',
+  (...values: SqlValue[]) => void
+>;
 
 /** Where a query comes from. `leave` resolves when the sender's own writes are durable, and never if it dies before. */
-export type Sender = { random: Random; leave(): Promise<void>; isGone(): boolean; crash(): void; cut(): 'before' | 'after' | null };
+export type Sender = {
+  random: Random;
+  leave(): Promise<void>;
+  isGone(): boolean;
+  crash(): void;
+  cut(): 'before' | 'after' | null;
+};
 
 export class Ledger {
   readonly database = database();
@@ -65,7 +75,8 @@ export class Ledger {
       bind: (...bound: SqlValue[]) => prepare(sql, bound),
       all: async () => ({ results: (await this.#travel([{ sql, params }], false, sender))[0] ?? [] }),
     });
-    const batch = async (statements: Statement[]) => (await this.#travel(statements, true, sender)).map((results) => ({ results }));
+    const batch = async (statements: Statement[]) =>
+      (await this.#travel(statements, true, sender)).map((results) => ({ results }));
     return { prepare, batch } as unknown as D1Database;
   }
 
@@ -75,7 +86,8 @@ export class Ledger {
     const faults = this.#faults;
     const name = labelOf(statements);
     const answer = Promise.withResolvers<SqlRow[][]>();
-    const fail = (message: string, ms: number): void => void this.#time.after(ms, () => this.#reply(sender, () => answer.reject(new Error(message))));
+    const fail = (message: string, ms: number): void =>
+      void this.#time.after(ms, () => this.#reply(sender, () => answer.reject(new Error(message))));
     const cut = sender.cut();
     if (cut === 'before' || random.chance(faults.failBefore)) {
       this.#note(`ledger: ${name} fails before it arrives`);
@@ -88,12 +100,20 @@ export class Ledger {
     const doubled = writes && random.chance(faults.duplicateWrite);
     const crash = random.chance(faults.crashAtSend);
     const crashLater = random.chance(faults.crashAtAnswer);
-    const arrival = late ? random.skewed(1_000, 600_000) : random.chance(faults.slow) ? 1_900 * random.unit() : random.skewed(1, 60);
+    const arrival = late
+      ? random.skewed(1_000, 600_000)
+      : random.chance(faults.slow)
+        ? 1_900 * random.unit()
+        : random.skewed(1, 60);
     if (late) fail(LOST, random.skewed(1, 2_500));
     this.#time.after(arrival, () => {
       this.#note(`ledger: ${name}${lost || late ? ', answer lost' : ''}${silent ? ', no answer' : ''}`);
       const landed = this.#land(statements);
-      if (doubled) this.#time.after(random.skewed(1, 400_000), () => (this.#note(`ledger: ${name} once more`), this.#land(statements)));
+      if (doubled)
+        this.#time.after(
+          random.skewed(1, 400_000),
+          () => (this.#note(`ledger: ${name} once more`), this.#land(statements)),
+        );
       if (silent) return fail(SLOW, random.skewed(20_000, 90_000));
       if (late) return;
       if (lost) return fail(LOST, random.skewed(1, 500));

@@ -5,15 +5,17 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { plant, type Replacement } from './planted/bug.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = `${resolve(import.meta.dirname, '../..')}/`;
 const CACHE = `${ROOT}node_modules/.cache/simulation`;
 const replacements = JSON.parse(process.env['SIMULATION_PLANTED'] ?? '[]') as Replacement[];
 
 const compiled = new Map<string, string>();
-for (const file of globSync(`${ROOT}src/**/*.tsx`)) compiled.set(file, await compile(file, planted(file, readFileSync(file, 'utf8'))));
+for (const file of globSync(`${ROOT}src/**/*.tsx`))
+  compiled.set(file, await compile(file, planted(file, readFileSync(file, 'utf8'))));
 
 registerHooks({
   resolve(specifier, context, next) {
@@ -21,14 +23,20 @@ registerHooks({
     return next(specifier, context);
   },
   load(url, context, next) {
-    if (url === 'simulation:workers') return { format: 'module', source: 'export class DurableObject {}', shortCircuit: true };
+    if (url === 'simulation:workers')
+      return { format: 'module', source: 'export class DurableObject {}', shortCircuit: true };
     if (!url.startsWith('file:') || url.includes('/node_modules/')) return next(url, context);
     const file = fileURLToPath(url);
-    if (file.endsWith('.json')) return { format: 'module', source: jsonModule(readFileSync(file, 'utf8')), shortCircuit: true };
+    if (file.endsWith('.json'))
+      return { format: 'module', source: jsonModule(readFileSync(file, 'utf8')), shortCircuit: true };
     const source = compiled.get(file);
     if (source !== undefined) return { format: 'module', source, shortCircuit: true };
     if (!replacements.some((each) => file.endsWith(`/${each.file}`))) return next(url, context);
-    return { format: 'module', source: stripTypeScriptTypes(planted(file, readFileSync(file, 'utf8'))), shortCircuit: true };
+    return {
+      format: 'module',
+      source: stripTypeScriptTypes(planted(file, readFileSync(file, 'utf8'))),
+      shortCircuit: true,
+    };
   },
 });
 

@@ -37,7 +37,8 @@ export class MessageQueue {
     }
     for (const body of messages) {
       this.#deliver({ id: (this.#sent += 1), body, attempts: 1 }, this.#delay(), 'toolgate');
-      if (random.chance(faults.queueDoubles)) this.#deliver({ id: this.#sent, body, attempts: 1 }, this.#delay(), 'toolgate');
+      if (random.chance(faults.queueDoubles))
+        this.#deliver({ id: this.#sent, body, attempts: 1 }, this.#delay(), 'toolgate');
     }
     if (fails) throw new Error('Queue sendBatch failed: Network connection lost.');
   }

@@ -64,8 +64,19 @@ export class Model {
     attempt: (...[effect_key, call_key, attempt, uid, applied, code, order_id, amount_cents, currency, reason]) => {
       const intent = intentOf(String(uid), { order_id, amount_cents, currency, reason });
       const row: Attempt = {
-        ...{ effect_key: String(effect_key), call_key: String(call_key), attempt: Number(attempt), uid: String(uid), intent },
-        ...{ applied: applied === 1, code: code as string | null, amount_cents: Number(amount_cents), currency: String(currency) },
+        ...{
+          effect_key: String(effect_key),
+          call_key: String(call_key),
+          attempt: Number(attempt),
+          uid: String(uid),
+          intent,
+        },
+        ...{
+          applied: applied === 1,
+          code: code as string | null,
+          amount_cents: Number(amount_cents),
+          currency: String(currency),
+        },
         remaining: (this.orders.get(String(order_id))?.was.at(-1)?.left ?? 0) - Number(amount_cents),
       };
       this.attempts.set(`${row.call_key} ${row.attempt}`, row);
@@ -76,17 +87,24 @@ export class Model {
       if (order === undefined) return;
       [order.total, order.paid_back] = [Number(total), Number(paid_back)];
       order.was.push({ since: this.elapsed, left: order.total - order.paid_back });
-      if (order.paid_back > order.total) this.fail('paid-back-too-much', `${order.order_id}: ${order.paid_back} of ${order.total}`);
+      if (order.paid_back > order.total)
+        this.fail('paid-back-too-much', `${order.order_id}: ${order.paid_back} of ${order.total}`);
     },
     caller: (...[id, version, policy, revoked_at]) => {
       const caller = this.callers.get(String(id));
       if (caller === undefined) return;
-      caller.versions.push({ version: Number(version), policy: JSON.parse(String(policy)) as Policy, since: this.elapsed });
+      caller.versions.push({
+        version: Number(version),
+        policy: JSON.parse(String(policy)) as Policy,
+        since: this.elapsed,
+      });
       if (revoked_at !== null) caller.revokedSince ??= this.elapsed;
     },
     /** A batch failed as a whole: what was seen of it did not happen. */
     undone: () => {
-      const there = new Set(this.#world?.ledger.database.all('SELECT effect_key FROM attempts').map((row) => row['effect_key']));
+      const there = new Set(
+        this.#world?.ledger.database.all('SELECT effect_key FROM attempts').map((row) => row['effect_key']),
+      );
       for (const [name, { effect_key }] of this.attempts) if (!there.has(effect_key)) this.attempts.delete(name);
     },
     audit: (...[uid, seq]) => void this.arrived.set(`${String(uid)} ${Number(seq)}`, this.elapsed),
@@ -125,10 +143,15 @@ export class Model {
     const session = this.sessionOf(object);
     if (session === null) return;
     const { database } = object;
-    if (database.all('SELECT 1 FROM session WHERE uid = ?', [session.uid]).length === 0) return void this.sessions.delete(session.uid);
+    if (database.all('SELECT 1 FROM session WHERE uid = ?', [session.uid]).length === 0)
+      return void this.sessions.delete(session.uid);
     const last = Number(database.all('SELECT coalesce(max(seq), 0) AS seq FROM log')[0]?.['seq'] ?? 0);
     while ((session.log.at(-1)?.seq ?? 0) > last) session.log.pop();
-    const states = new Map(database.all('SELECT key, round, state FROM record').map((row) => [`${String(row['key'])} ${Number(row['round'])}`, String(row['state'])]));
+    const states = new Map(
+      database
+        .all('SELECT key, round, state FROM record')
+        .map((row) => [`${String(row['key'])} ${Number(row['round'])}`, String(row['state'])]),
+    );
     for (const [name, held] of session.records) {
       const state = states.get(name);
       if (state === undefined) session.records.delete(name);
@@ -156,7 +179,8 @@ export class Model {
     if (caller === undefined || last === undefined) return;
     caller.settled.push({ version: last.version, since: this.elapsed });
     if (caller.revokedSince === null) return;
-    for (const session of this.sessions.values()) if (session.caller_id === callerId) checkNothingPending(this, session);
+    for (const session of this.sessions.values())
+      if (session.caller_id === callerId) checkNothingPending(this, session);
   }
 
   /** The policies that may still hold somewhere at this moment. */
@@ -173,7 +197,8 @@ export class Model {
     return known;
   }
 
-  appliedOf = (intent: string): Attempt[] => [...this.attempts.values()].filter((row) => row.applied && row.intent === intent);
+  appliedOf = (intent: string): Attempt[] =>
+    [...this.attempts.values()].filter((row) => row.applied && row.intent === intent);
 }
 
 export type Values = SqlValue[];

@@ -7,7 +7,22 @@ import type { SimulatedObject } from './session-object.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 const METHODS = [
-  ...['open', 'end', 'call', 'tools', 'approval', 'view', 'decide', 'tell', 'mailTask', 'delivered', 'resend', 'withdraw', 'heads', 'wake'],
+  ...[
+    'open',
+    'end',
+    'call',
+    'tools',
+    'approval',
+    'view',
+    'decide',
+    'tell',
+    'mailTask',
+    'delivered',
+    'resend',
+    'withdraw',
+    'heads',
+    'wake',
+  ],
 ] as (keyof SessionRpc)[];
 
 export type Network = { time: VirtualTime; faults: Faults; random: Random; note(what: string): void };

@@ -33,10 +33,10 @@ class VirtualDate extends RealDate {
 /** WebCrypto's keys carry nothing that a synchronous HMAC could use, so the bytes are kept beside them. */
 const secrets = new WeakMap<CryptoKey, Uint8Array>();
 
-const hmac = (key: CryptoKey, data: Uint8Array): Buffer => {
+const hmac = (key: CryptoKey, data: Uint8Array): Uint8Array => {
   const secret = secrets.get(key);
   if (secret === undefined) throw new Error('a key that was not imported here');
-  return createHmac('sha256', secret).update(data).digest();
+  return new Uint8Array(createHmac('sha256', secret).update(data).digest());
 };
 
 /** Only what jose asks for with HS256. Real WebCrypto answers from a thread pool, whose order no seed decides. */
@@ -52,7 +52,7 @@ const subtle = {
     return key;
   },
   async sign(_algorithm: unknown, key: CryptoKey, data: Uint8Array) {
-    return new Uint8Array(hmac(key, data)).buffer;
+    return hmac(key, data).buffer;
   },
   async verify(_algorithm: unknown, key: CryptoKey, signature: Uint8Array, data: Uint8Array) {
     const expected = hmac(key, data);
@@ -63,12 +63,18 @@ type KeyUsage = 'sign' | 'verify';
 
 /** What the product makes of chunks read from a body; the platform's own reads from a thread pool. */
 class SynchronousBlob {
-  readonly #bytes: Uint8Array;
+  readonly #chunks: Uint8Array[];
   constructor(chunks: Uint8Array[]) {
-    this.#bytes = new Uint8Array(Buffer.concat(chunks));
+    this.#chunks = chunks;
   }
   async arrayBuffer(): Promise<ArrayBufferLike> {
-    return this.#bytes.buffer;
+    const bytes = new Uint8Array(this.#chunks.reduce((size, chunk) => size + chunk.byteLength, 0));
+    let end = 0;
+    for (const chunk of this.#chunks) {
+      bytes.set(chunk, end);
+      end += chunk.byteLength;
+    }
+    return bytes.buffer;
   }
 }
 

@@ -1,7 +1,5 @@
 /** Every decision of a simulated world comes from streams of this kind, so that one seed is one story. */
 
-import { Buffer } from 'node:buffer';
-
 /** A small generator (sfc32), seeded by a name: streams of other names are independent of this one. */
 export class Random {
   #a: number;
@@ -53,5 +51,5 @@ export class Random {
     return bytes;
   }
 
-  hex = (bytes: number): string => Buffer.from(this.bytes(bytes)).toString('hex');
+  hex = (bytes: number): string => Array.from(this.bytes(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

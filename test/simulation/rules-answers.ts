@@ -1,5 +1,11 @@
 /** What must be so when an answer leaves a session object. */
-import type { ApprovalAnswer, CallAnswer, CallRequest, DecisionAnswer, DecisionRequest } from '../../src/session/rpc.ts';
+import type {
+  ApprovalAnswer,
+  CallAnswer,
+  CallRequest,
+  DecisionAnswer,
+  DecisionRequest,
+} from '../../src/session/rpc.ts';
 import { argumentsOf, intentOf, type SessionFacts } from './facts.ts';
 import type { Model } from './model.ts';
 import type { SimulatedObject } from './session-object.ts';
@@ -34,7 +40,11 @@ function checkDone(model: Model, intent: string, data: Record<string, unknown> |
   const applied = model.appliedOf(intent);
   if (applied.length === 0) return model.fail('told-done-but-not', intent);
   const { refunded_cents, remaining_refundable_cents } = data ?? {};
-  if (!applied.some(({ amount_cents, remaining }) => amount_cents === refunded_cents && remaining === remaining_refundable_cents))
+  if (
+    !applied.some(
+      ({ amount_cents, remaining }) => amount_cents === refunded_cents && remaining === remaining_refundable_cents,
+    )
+  )
     model.fail('told-other-figures', `${intent}: ${JSON.stringify(data)}`);
 }
 
@@ -44,7 +54,8 @@ const OPEN = new Set(['CONFIRMATION_REQUIRED', 'UPSTREAM_UNAVAILABLE']);
 function checkRetry(model: Model, session: SessionFacts, callId: string, told: string, replayed: boolean): void {
   const before = session.told.get(`${callId} ${told.slice(0, told.lastIndexOf(' '))}`);
   const code = told.slice(told.lastIndexOf(' ') + 1);
-  if (before === undefined || OPEN.has(before)) session.told.set(`${callId} ${told.slice(0, told.lastIndexOf(' '))}`, code);
+  if (before === undefined || OPEN.has(before))
+    session.told.set(`${callId} ${told.slice(0, told.lastIndexOf(' '))}`, code);
   else if (replayed && before !== code) model.fail('retry-told-otherwise', `${callId}: ${before}, then ${code}`);
 }
 
@@ -70,5 +81,6 @@ export function checkPoll(model: Model, args: unknown[], answer: unknown): void 
   const applied = model.attempts.get(`${held.key} ${held.attempt}`)?.applied === true;
   if (told.status === 'executed' && !applied) model.fail('told-done-but-not', id);
   // An approval that came to nothing left its attempt to the next one; only what was sent under it counts here.
-  if (told.status === 'failed' && held.state === 'failed' && applied && held.wasSent) model.fail('called-failed-but-applied', id);
+  if (told.status === 'failed' && held.state === 'failed' && applied && held.wasSent)
+    model.fail('called-failed-but-applied', id);
 }

@@ -9,17 +9,25 @@ export function checkEffect(model: Model, row: Attempt): void {
   if (caller.revokedSince !== null) model.fail('effect-after-revocation', row.intent);
 
   // An attempt that was never sent serves again: of several rounds with its number only the open one may send it.
-  const rounds = [...session.records.values()].filter(({ key, attempt }) => key === row.call_key && attempt === row.attempt);
+  const rounds = [...session.records.values()].filter(
+    ({ key, attempt }) => key === row.call_key && attempt === row.attempt,
+  );
   const held = rounds.find(({ state }) => state === 'claimed' || state === 'approved') ?? rounds.at(-1);
   if (held === undefined) return model.fail('effect-without-claim', row.intent);
-  if (held.state !== 'claimed' && held.state !== 'approved') model.fail('effect-without-claim', `${row.intent} is ${held.state}`);
+  if (held.state !== 'claimed' && held.state !== 'approved')
+    model.fail('effect-without-claim', `${row.intent} is ${held.state}`);
   if (held.intent !== row.intent) model.fail('effect-of-other-arguments', `${row.intent}, claimed ${held.intent}`);
   if (held.approval_id !== null && model.approval(held.approval_id).approves.length === 0)
     model.fail('effect-without-approval', row.intent);
   const same = model.appliedOf(row.intent);
   if (same.length <= 1) return;
   const mayAsk = caller.versions.some(({ policy }) => policy.identical_effects === 'ask');
-  const approvals = same.map(({ call_key, attempt }) => [...session.records.values()].findLast((other) => other.key === call_key && other.attempt === attempt)?.approval_id ?? null);
+  const approvals = same.map(
+    ({ call_key, attempt }) =>
+      [...session.records.values()].findLast((other) => other.key === call_key && other.attempt === attempt)
+        ?.approval_id ?? null,
+  );
   const later = approvals.slice(1);
-  if (!mayAsk || later.includes(null) || new Set(approvals).size < approvals.length) model.fail('two-effects-of-one-intent', row.intent);
+  if (!mayAsk || later.includes(null) || new Set(approvals).size < approvals.length)
+    model.fail('two-effects-of-one-intent', row.intent);
 }

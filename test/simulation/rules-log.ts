@@ -6,15 +6,46 @@ import type { Model } from './model.ts';
 import type { SimulatedObject } from './session-object.ts';
 
 type Row = {
-  uid: string; seq: number; kind: string; at: string; caller_id: string; session_id: string; step: number | null; call_id: string | null;
-  tool: string | null; arguments: string | null; key: string | null; attempt: number | null; ok: boolean; code: string; approval_id: string | null;
-  hash: string; duration_ms: number; replayed: boolean;
+  uid: string;
+  seq: number;
+  kind: string;
+  at: string;
+  caller_id: string;
+  session_id: string;
+  step: number | null;
+  call_id: string | null;
+  tool: string | null;
+  arguments: string | null;
+  key: string | null;
+  attempt: number | null;
+  ok: boolean;
+  code: string;
+  approval_id: string | null;
+  hash: string;
+  duration_ms: number;
+  replayed: boolean;
 };
 
 /** Says of no action that it was not done: it is open, or nothing was judged. */
 const SAYS_NOTHING = new Set([
-  ...['OK', 'UPSTREAM_UNAVAILABLE', 'CONFIRMATION_REQUIRED', 'STEP_LIMIT', 'LOOP_DETECTED', 'CALL_ID_REUSED', 'TOOL_NOT_ALLOWED'],
-  ...['UNKNOWN_TOOL', 'INVALID_JSON', 'INVALID_ARGUMENTS', 'MAIL_RESENT', 'SESSION_ENDED', 'SESSION_EXHAUSTED', 'APPROVAL_EXPIRED'],
+  ...[
+    'OK',
+    'UPSTREAM_UNAVAILABLE',
+    'CONFIRMATION_REQUIRED',
+    'STEP_LIMIT',
+    'LOOP_DETECTED',
+    'CALL_ID_REUSED',
+    'TOOL_NOT_ALLOWED',
+  ],
+  ...[
+    'UNKNOWN_TOOL',
+    'INVALID_JSON',
+    'INVALID_ARGUMENTS',
+    'MAIL_RESENT',
+    'SESSION_ENDED',
+    'SESSION_EXHAUSTED',
+    'APPROVAL_EXPIRED',
+  ],
 ]);
 /** Ends of an approval: never the answer to a call that asks anew. */
 const NEVER_TO_A_CALL = new Set(['WITHDRAWN', 'APPROVAL_EXPIRED', 'TOOL_CHANGED', 'INTERNAL_ERROR', 'UNKNOWN_TOOL']);
@@ -28,33 +59,44 @@ export function readLogged(model: Model, object: SimulatedObject, seq: number, t
   const previous = last?.hash ?? beginningOf(row.caller_id, row.session_id, row.uid);
   if (linkOf(previous, row) !== row.hash) model.fail('chain-broken', `row ${seq}`);
   const { hash, kind, code, ok, key, attempt, approval_id, step } = row;
-  if (kind === 'call' && session.log.some((other) => other.kind === 'call' && other.step === step)) model.fail('step-taken-twice', `row ${seq}`);
+  if (kind === 'call' && session.log.some((other) => other.kind === 'call' && other.step === step))
+    model.fail('step-taken-twice', `row ${seq}`);
   session.log.push({ seq, hash, kind, code, ok, key, attempt, approval_id, step, at: model.elapsed });
   if (code === 'SESSION_ENDED' && kind === 'event' && key === null) checkNothingPending(model, session);
 
   if (kind === 'call' && row.tool === 'refund_order') checkCall(model, session, row);
-  if (attempt !== null && model.attempts.get(`${key ?? ''} ${attempt}`)?.applied !== true) model.fail('row-without-effect', `row ${seq}`);
+  if (attempt !== null && model.attempts.get(`${key ?? ''} ${attempt}`)?.applied !== true)
+    model.fail('row-without-effect', `row ${seq}`);
   if (kind !== 'call' && !ok && !SAYS_NOTHING.has(code)) checkNotDone(model, session, row);
-  if (kind === 'decision' && session.log.filter((other) => other.kind === 'decision' && other.approval_id === approval_id).length > 1)
+  if (
+    kind === 'decision' &&
+    session.log.filter((other) => other.kind === 'decision' && other.approval_id === approval_id).length > 1
+  )
     model.fail('decided-twice', `row ${seq}`);
 }
 
 /** When a session has ended, or its revoked caller's change is told, nothing may wait for a person any more. */
 export function checkNothingPending(model: Model, session: SessionFacts): void {
-  for (const { state, intent } of session.records.values()) if (state === 'pending') model.fail('pending-for-nobody', intent);
+  for (const { state, intent } of session.records.values())
+    if (state === 'pending') model.fail('pending-for-nobody', intent);
 }
 
 function checkNotDone(model: Model, session: SessionFacts, { approval_id, key, code }: Row): void {
-  const held = [...session.records.values()].findLast((record) => record.key === key && record.approval_id === approval_id);
-  if (held !== undefined && model.attempts.get(`${held.key} ${held.attempt}`)?.applied === true) model.fail('called-failed-but-applied', code);
+  const held = [...session.records.values()].findLast(
+    (record) => record.key === key && record.approval_id === approval_id,
+  );
+  if (held !== undefined && model.attempts.get(`${held.key} ${held.attempt}`)?.applied === true)
+    model.fail('called-failed-but-applied', code);
 }
 
 function checkCall(model: Model, session: SessionFacts, row: Row): void {
   const { code } = row;
   if (NEVER_TO_A_CALL.has(code)) model.fail('old-refusal-replayed', code);
   const intent = intentOf(session.uid, argumentsOf(row.arguments));
-  const asks = model.callers.get(session.caller_id)?.versions.some(({ policy }) => policy.identical_effects === 'ask') === true;
-  if (!SAYS_NOTHING.has(code) && !asks && model.appliedOf(intent).length > 0) model.fail('called-failed-but-applied', `${code} for ${intent}`);
+  const asks =
+    model.callers.get(session.caller_id)?.versions.some(({ policy }) => policy.identical_effects === 'ask') === true;
+  if (!SAYS_NOTHING.has(code) && !asks && model.appliedOf(intent).length > 0)
+    model.fail('called-failed-but-applied', `${code} for ${intent}`);
   if (!isJustified(model, session, row, intent)) model.fail('refused-without-reason', `${code} for ${intent}`);
 }
 
@@ -65,7 +107,9 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
   const order = model.orders.get(order_id);
   switch (row.code) {
     case 'CONFIRMATION_REJECTED':
-      return held.some(({ state, approval_id }) => state === 'rejected' && model.approval(approval_id ?? '').rejects > 0);
+      return held.some(
+        ({ state, approval_id }) => state === 'rejected' && model.approval(approval_id ?? '').rejects > 0,
+      );
     case 'CONFIRMATION_REQUIRED':
       return held.some(({ approval_id }) => approval_id !== null);
     case 'AMOUNT_EXCEEDS_REFUNDABLE':

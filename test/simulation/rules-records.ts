@@ -20,7 +20,11 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
   const before = session.records.get(name);
   const held: Held = {
     ...{ key: String(key), round: Number(round), uid: session.uid, state: String(state), attempt: Number(attempt) },
-    ...{ amount_cents: Number(amount_cents), currency: String(currency), approval_id: approval_id === null ? null : String(approval_id) },
+    ...{
+      amount_cents: Number(amount_cents),
+      currency: String(currency),
+      approval_id: approval_id === null ? null : String(approval_id),
+    },
     intent: intentOf(session.uid, JSON.parse(String(input))),
     expires_at: expires_at === null ? null : Number(expires_at),
     openedAt: before?.openedAt ?? model.elapsed,
@@ -32,7 +36,8 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
   if (AFTER[before?.state ?? '']?.includes(held.state) !== true)
     model.fail('impossible-change', `${held.intent}: ${before?.state ?? 'nothing'} to ${held.state}`);
   checkLedger(model, before?.state ?? '', held);
-  if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending') checkLimits(model, session, held);
+  if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending')
+    checkLimits(model, session, held);
 }
 
 /** What may have been sent fails only by its void; what is called done was done. */
@@ -49,7 +54,8 @@ function checkLimits(model: Model, session: SessionFacts, held: Held): void {
   const policies = model.policiesOf(session.caller_id);
   const reserved = reservedOf(model, session, held);
   const allowed = policies.filter((policy) => allows(policy, held, reserved));
-  if (allowed.length === 0) return model.fail('beyond-the-policy', `${held.state} ${held.intent}, ${reserved} reserved`);
+  if (allowed.length === 0)
+    return model.fail('beyond-the-policy', `${held.state} ${held.intent}, ${reserved} reserved`);
   if (held.state === 'claimed') {
     const unconfirmed = allowed.some(({ confirm_above_cents }) => held.amount_cents <= confirm_above_cents);
     if (!unconfirmed) model.fail('claim-without-approval', held.intent);
@@ -78,7 +84,8 @@ function reservedOf(model: Model, session: SessionFacts, held: Held): number {
     cents += row.amount_cents;
   }
   for (const other of session.records.values())
-    if (takesRoom(model, other) && other.currency === held.currency && !counted.has(`${other.key} ${other.attempt}`)) cents += other.amount_cents;
+    if (takesRoom(model, other) && other.currency === held.currency && !counted.has(`${other.key} ${other.attempt}`))
+      cents += other.amount_cents;
   return cents;
 }
 
@@ -90,7 +97,11 @@ export function checkArmed(model: Model, session: SessionFacts | null, alarmAt: 
   for (const { state, expires_at, intent } of session?.records.values() ?? []) {
     if (state !== 'claimed' && state !== 'approved' && state !== 'pending') continue;
     const due = Math.max(model.wall + LOOKED_AFTER_MS, state === 'pending' ? (expires_at ?? 0) : 0) + 1_000;
-    if (alarmAt === null || alarmAt > due) model.fail('unarmed', `${intent} is ${state}, the alarm ${alarmAt === null ? 'off' : `due in ${alarmAt - model.wall} ms, wanted in ${due - model.wall}`}`);
+    if (alarmAt === null || alarmAt > due)
+      model.fail(
+        'unarmed',
+        `${intent} is ${state}, the alarm ${alarmAt === null ? 'off' : `due in ${alarmAt - model.wall} ms, wanted in ${due - model.wall}`}`,
+      );
   }
 }
 
@@ -100,6 +111,7 @@ const takesRoom = ({ wall }: Model, { state, expires_at }: Held): boolean =>
 
 function checkCounts(model: Model, session: SessionFacts, { intent }: Held): void {
   const asked = [...session.records.values()].filter(({ approval_id }) => approval_id !== null);
-  if (asked.filter((other) => other.state === 'pending' && takesRoom(model, other)).length > MAX_PENDING) model.fail('too-many-pending', intent);
+  if (asked.filter((other) => other.state === 'pending' && takesRoom(model, other)).length > MAX_PENDING)
+    model.fail('too-many-pending', intent);
   if (asked.length > MAX_OPENED) model.fail('too-many-approvals', intent);
 }

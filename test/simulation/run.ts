@@ -24,7 +24,9 @@ export type Run = { hash: string; violations: Violation[]; lines: string[]; even
 
 /** What a library or the product threw where nobody caught it. */
 const uncaught: string[] = [];
-process.on('unhandledRejection', (error) => uncaught.push(error instanceof Error ? (error.stack ?? error.message) : String(error)));
+process.on('unhandledRejection', (error) =>
+  uncaught.push(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+);
 
 export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
   const trace = new Trace(keepLines);
@@ -35,24 +37,44 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     const caller_id = `caller${String(i).padStart(10, '0')}`;
     const { key, hash } = newApiKey(caller_id);
     const { database } = world.ledger;
-    database.all('INSERT INTO callers (caller_id, name, policy, created_at) VALUES (?, ?, ?, 0)', [caller_id, name, JSON.stringify(policy)]);
+    database.all('INSERT INTO callers (caller_id, name, policy, created_at) VALUES (?, ?, ?, 0)', [
+      caller_id,
+      name,
+      JSON.stringify(policy),
+    ]);
     database.all('INSERT INTO caller_keys (caller_id, key_hash, created_at) VALUES (?, ?, 0)', [caller_id, hash]);
     model.addCaller(caller_id, policy);
     return { caller_id, api_key: key };
   });
   const orders = scenario.orders.map(({ customer_id, total_cents, currency }, i) => {
     const order_id = `ORD-${1001 + i}`;
-    world.ledger.database.all('INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES (?, ?, ?, ?)', [order_id, customer_id, total_cents, currency]);
+    world.ledger.database.all('INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES (?, ?, ?, ?)', [
+      order_id,
+      customer_id,
+      total_cents,
+      currency,
+    ]);
     model.addOrder({ order_id, customer_id, total: total_cents, currency });
     return order_id;
   });
-  const places = scenario.sessions.map(({ name, caller, ...fields }): Place => ({ ...(callers[caller] ?? { caller_id: '', api_key: '' }), session_id: name, ...fields }));
+  const places = scenario.sessions.map(({ name, caller, ...fields }): Place => ({
+    ...(callers[caller] ?? { caller_id: '', api_key: '' }),
+    session_id: name,
+    ...fields,
+  }));
   try {
     for (const client of scenario.clients) {
       const place = places[client.session];
       if (place !== undefined) void new SimulatedClient(client, place, orders, world, model).run();
     }
-    for (const act of scenario.operators) void operate(act, callers.map(({ caller_id }) => caller_id), orders, world, model);
+    for (const act of scenario.operators)
+      void operate(
+        act,
+        callers.map(({ caller_id }) => caller_id),
+        orders,
+        world,
+        model,
+      );
     for (const each of scenario.disturbances) void disturb(each, places, world);
     await world.time.runUntil(BUSY_MS);
     world.calm();
@@ -71,7 +93,13 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     for (const text of uncaught.splice(0)) model.fail('uncaught', text);
     world.end();
   }
-  return { hash: trace.hash, violations: model.violations, lines: trace.lines ?? [], events: world.time.events, calls: 0 };
+  return {
+    hash: trace.hash,
+    violations: model.violations,
+    lines: trace.lines ?? [],
+    events: world.time.events,
+    calls: 0,
+  };
 }
 
 /** The process reports rejections that nobody handled only when it comes to rest. */

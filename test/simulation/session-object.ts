@@ -7,7 +7,6 @@ import type { SqlValue } from '../../src/ports.ts';
 import { sessionCore, type SessionCore } from '../../src/session/core.ts';
 import type { SessionPorts } from '../../src/session/ports.ts';
 import type { QueueMessage } from '../../src/session/rpc.ts';
-import { createTables } from '../../src/session/schema.ts';
 import { upstreamWith } from '../../src/session/upstream.ts';
 import { attemptsFrom } from '../../src/store/attempts.ts';
 import { ledgerSql } from '../../src/store/d1.ts';
@@ -17,15 +16,17 @@ import { refundsFrom } from '../../src/store/refunds.ts';
 import { accountsFrom } from '../../src/store/transactions.ts';
 import { registry } from '../../src/tools/index.ts';
 import type { Ledger } from './ledger.ts';
+import { SimulatedAlarm } from './object-alarm.ts';
+import { borrow, giveBack, isWrite } from './object-database.ts';
 import { Random } from './random.ts';
 import type { Faults } from './scenario.ts';
-import { Database } from './sqlite.ts';
+import type { Database } from './sqlite.ts';
 import type { Timer, VirtualTime } from './virtual-time.ts';
 
-/** The platform tries an alarm that fails this often, with 2 s, 4 s, … between, and then drops it. */
-const ALARM_TRIES = 7;
-
-export type ObjectWitness = Record<'record' | 'log' | 'session', (object: SimulatedObject, ...values: SqlValue[]) => void> & {
+export type ObjectWitness = Record<
+  'record' | 'log' | 'session',
+  (object: SimulatedObject, ...values: SqlValue[]) => void
+> & {
   arrives(method: string, args: unknown[]): void;
   answered(object: SimulatedObject, method: string, args: unknown[], answer: unknown): void;
   lost(object: SimulatedObject): void;
@@ -43,31 +44,6 @@ export type Surroundings = {
   log(entry: Record<string, unknown>): void;
   note(what: string): void;
 };
-
-const RECORD = 'NEW.key, NEW.round, NEW.state, NEW.attempt, NEW.ledger, NEW.amount_cents, NEW.currency, NEW.approval_id, NEW.input, NEW.expires_at';
-const WITNESSES = [
-  `CREATE TEMP TRIGGER see_record_new AFTER INSERT ON main.record BEGIN SELECT seen_record(${RECORD}); END`,
-  `CREATE TEMP TRIGGER see_record AFTER UPDATE OF state ON main.record BEGIN SELECT seen_record(${RECORD}); END`,
-  'CREATE TEMP TRIGGER see_log AFTER INSERT ON main.log BEGIN SELECT seen_log(NEW.seq, NEW.row); END',
-  'CREATE TEMP TRIGGER see_session AFTER INSERT ON main.session BEGIN SELECT seen_session(NEW.uid, NEW.caller_id, NEW.session_id); END',
-];
-
-/** Databases of objects of worlds that ended, and who writes in each now. */
-const pool: { database: Database; owner: { object: SimulatedObject | null } }[] = [];
-function borrow(object: SimulatedObject) {
-  const free = pool.pop() ?? build();
-  free.owner.object = object;
-  return free;
-}
-
-function build() {
-  const owner: { object: SimulatedObject | null } = { object: null };
-  const database = new Database((exec) => createTables({ all: (sql) => (exec(sql), []), transaction: (run) => run() }));
-  for (const name of ['record', 'log', 'session'] as const)
-    database.onWrite(`seen_${name}`, (...values) => owner.object?.sees(name, values));
-  for (const trigger of WITNESSES) database.all(trigger);
-  return { database, owner };
-}
 
 /** Memory and coroutines of one life. Whatever belongs to a life that is over reaches nothing any more. */
 class Life {
@@ -88,19 +64,21 @@ export class SimulatedObject {
   #core: SessionCore | null = null;
   #flush: Timer | null = null;
   #waiting: (() => void)[] = [];
+  /** As last set, durable or not. */
   #alarmAt: number | null = null;
-  #durableAlarm: number | null = null;
-  #alarmTimer: Timer | null = null;
-  /** The platform runs the alarm, or owes it another run after one that failed. */
-  #alarmOwed = false;
-  #alarmRuns = false;
+  readonly #alarm: SimulatedAlarm;
   #cut = { until: 0, landing: false };
 
   constructor(name: string, label: string, world: Surroundings, seed: number) {
     [this.name, this.#world] = [name, world];
     this.random = new Random(`object ${seed} ${label}`);
     this.database.mark('world');
-    world.time.onJump(() => this.#schedule());
+    this.#alarm = new SimulatedAlarm({
+      ...{ time: world.time, faults: world.faults, random: this.random, note: world.note, label: this.label },
+      isWriting: () => this.#flush !== null,
+      fires: () => void (this.#alarmAt = null),
+      run: () => this.invoke('alarm', []),
+    });
   }
 
   get database(): Database {
@@ -110,8 +88,7 @@ export class SimulatedObject {
   end(): void {
     if (this.#flush !== null) this.database.keep('undurable');
     this.database.undo('world');
-    this.#borrowed.owner.object = null;
-    pool.push(this.#borrowed);
+    giveBack(this.#borrowed);
   }
 
   sees = (what: 'record' | 'log' | 'session', values: SqlValue[]): void => this.#world.witness[what](this, ...values);
@@ -150,7 +127,7 @@ export class SimulatedObject {
       this.database.undo('undurable');
       this.#world.witness.lost(this);
     }
-    [this.#flush, this.#waiting, this.#alarmAt] = [null, [], this.#durableAlarm];
+    [this.#flush, this.#waiting, this.#alarmAt] = [null, [], this.#alarm.at];
     for (const reject of life.inFlight) reject(new Reset('Durable Object reset because its code was updated.'));
   }
 
@@ -162,7 +139,7 @@ export class SimulatedObject {
 
   /** Memory is lost at rest; what is running keeps an object where it is. */
   evict(): void {
-    if (this.#core === null || this.#life.inFlight.size > 0 || this.#flush !== null || this.#alarmRuns) return;
+    if (this.#core === null || this.#life.inFlight.size > 0 || this.#flush !== null) return;
     this.#world.note(`${this.label} is evicted`);
     this.#renew();
   }
@@ -221,10 +198,11 @@ export class SimulatedObject {
       config,
       now,
       random: (bytes) => this.random.hex(bytes),
-      sleep: (ms, stop) => new Promise((resolve) => {
-        const timer = time.after(ms, resolve);
-        stop.addEventListener('abort', () => (time.cancel(timer), resolve()));
-      }),
+      sleep: (ms, stop) =>
+        new Promise((resolve) => {
+          const timer = time.after(ms, resolve);
+          stop.addEventListener('abort', () => (time.cancel(timer), resolve()));
+        }),
       log: this.#world.log,
     };
   }
@@ -246,10 +224,9 @@ export class SimulatedObject {
     if (this.random.chance(this.#world.faults.crashAtWrite)) return this.crash();
     this.#flush = null;
     this.database.keep('undurable');
-    this.#durableAlarm = this.#alarmAt;
     // While an alarm runs, or was dropped, the platform still owes a run.
-    if (!this.#alarmRuns && !this.#alarmOwed && this.#world.faults.alarmDropped === 0) this.#world.witness.kept(this, this.#alarmAt);
-    this.#schedule();
+    if (!this.#alarm.isOwed && this.#world.faults.alarmDropped === 0) this.#world.witness.kept(this, this.#alarmAt);
+    this.#alarm.keep(this.#alarmAt);
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const leave of waiting) leave();
@@ -262,49 +239,4 @@ export class SimulatedObject {
     this.#waiting.push(resolve);
     await promise;
   }
-
-  #schedule(): void {
-    const { time, faults } = this.#world;
-    if (this.#alarmRuns || (this.#durableAlarm === null && this.#alarmOwed)) return;
-    time.cancel(this.#alarmTimer);
-    this.#alarmOwed = false;
-    if (this.#durableAlarm === null) return;
-    const late = this.random.chance(faults.alarmLate) ? this.random.skewed(100, 300_000) : this.random.skewed(1, 50);
-    this.#alarmTimer = time.after(this.#durableAlarm - time.wall() + late, () => void this.#fire(1));
-  }
-
-  async #fire(tried: number): Promise<void> {
-    const { time, faults, note } = this.#world;
-    // A flush under way may move the alarm; it then schedules anew.
-    if (this.#flush !== null) return void (this.#alarmTimer = time.after(20, () => void this.#fire(tried)));
-    if (tried === 1) [this.#alarmAt, this.#durableAlarm] = [null, null];
-    if (this.random.chance(faults.alarmDropped)) return note(`${this.label}: its alarm is dropped`);
-    note(`${this.label}: alarm`);
-    const runs = this.random.chance(faults.alarmDoubled) ? 2 : 1;
-    [this.#alarmRuns, this.#alarmOwed] = [true, false];
-    let failed = false;
-    for (let run = 0; run < runs && !failed; run += 1) failed = !(await this.#alarmEnds());
-    this.#alarmRuns = false;
-    this.#alarmOwed = failed && tried < ALARM_TRIES && this.#durableAlarm === null;
-    if (this.#alarmOwed) this.#alarmTimer = time.after(2_000 * 2 ** (tried - 1), () => void this.#fire(tried + 1));
-    else this.#schedule();
-  }
-
-  async #alarmEnds(): Promise<boolean> {
-    try {
-      await this.invoke('alarm', []);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-}
-
-const writes = new Map<string, boolean>();
-function isWrite(sql: string): boolean {
-  const known = writes.get(sql);
-  if (known !== undefined) return known;
-  const is = !/^\s*SELECT\b/.test(sql);
-  writes.set(sql, is);
-  return is;
 }

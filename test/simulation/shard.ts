@@ -1,6 +1,6 @@
 /** One process of a run: takes spans of seeds from its parent and tells what each of them broke. */
 import './platform.ts';
-import { scenarioOf } from './scenario.ts';
+import { scenarioOf } from './generate.ts';
 
 // Faults are errors by the million; whoever tells the story of a seed has their stacks.
 Error.stackTraceLimit = 0;
@@ -15,16 +15,21 @@ process.on('message', (span: Span) => void work(span));
 
 async function work({ from, to, stopAtFirst }: Span): Promise<void> {
   const failed: Failed[] = [];
-  let [events, http] = [0, 0];
+  let [events, http, firstHash] = [0, 0, ''];
   for (let seed = from; seed <= to; seed += 1) {
     const scenario = scenarioOf(seed);
     const result = await run(scenario);
+    if (seed === from) firstHash = result.hash;
     events += result.events;
     http += scenario.http ? 1 : 0;
     const [first] = result.violations;
     if (first !== undefined) failed.push({ seed, rule: first.rule, text: first.text });
     if (first !== undefined && stopAtFirst) break;
   }
+  // Another place in another order of worlds: what a world leaves behind must not show in the next.
+  const [once, again] = [await run(scenarioOf(from)), await run(scenarioOf(from))];
+  if (once.hash !== firstHash || again.hash !== firstHash)
+    failed.push({ seed: from, rule: 'no-replay', text: `${firstHash}, then ${once.hash} and ${again.hash}` });
   process.send?.({ from, to, failed, events, http } satisfies SpanResult);
 }
 process.on('disconnect', () => process.exit());

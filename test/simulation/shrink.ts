@@ -25,14 +25,28 @@ function simplifications({ clients, operators, disturbances, faults }: Scenario)
     (scenario) => (scenario.long ? { ...scenario, long: false } : null),
     (scenario) => ({ ...scenario, operators: [] }),
     (scenario) => ({ ...scenario, disturbances: [] }),
-    ...Object.keys(faults).map((kind): Simplification => (scenario) => ({ ...scenario, faults: { ...scenario.faults, [kind]: 0 } })),
-    ...clients.map((client): Simplification => (scenario) => ({ ...scenario, clients: scenario.clients.filter(({ name }) => name !== client.name) })),
-    ...operators.map((_, i): Simplification => (scenario) => ({ ...scenario, operators: without(scenario.operators, operators[i]) })),
-    ...disturbances.map((_, i): Simplification => (scenario) => ({ ...scenario, disturbances: without(scenario.disturbances, disturbances[i]) })),
+    ...Object.keys(faults).map((kind): Simplification => (scenario) => ({
+      ...scenario,
+      faults: { ...scenario.faults, [kind]: 0 },
+    })),
+    ...clients.map((client): Simplification => (scenario) => ({
+      ...scenario,
+      clients: scenario.clients.filter(({ name }) => name !== client.name),
+    })),
+    ...operators.map((_, i): Simplification => (scenario) => ({
+      ...scenario,
+      operators: without(scenario.operators, operators[i]),
+    })),
+    ...disturbances.map((_, i): Simplification => (scenario) => ({
+      ...scenario,
+      disturbances: without(scenario.disturbances, disturbances[i]),
+    })),
     ...clients.flatMap(({ name, steps }) =>
       steps.map((_, i): Simplification => (scenario) => ({
         ...scenario,
-        clients: scenario.clients.map((client) => (client.name === name ? { ...client, steps: without(client.steps, steps[i]) } : client)),
+        clients: scenario.clients.map((client) =>
+          client.name === name ? { ...client, steps: without(client.steps, steps[i]) } : client,
+        ),
       })),
     ),
   ];

@@ -25,7 +25,10 @@ else process.exitCode = await runAll(Number(values.from), Number(values.seeds), 
 type Kept = { done: [number, number][]; failed: Failed[] };
 
 async function runAll(from: number, seeds: number, file: string | undefined): Promise<number> {
-  const kept: Kept = file !== undefined && existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Kept) : { done: [], failed: [] };
+  const kept: Kept =
+    file !== undefined && existsSync(file)
+      ? (JSON.parse(readFileSync(file, 'utf8')) as Kept)
+      : { done: [], failed: [] };
   const isDone = (start: number): boolean => kept.done.some(([a, b]) => a <= start && start <= b);
   const spans = spansOf(from, from + seeds - 1).filter((span) => !isDone(span.from));
   const began = process.hrtime.bigint();
@@ -49,7 +52,9 @@ async function runAll(from: number, seeds: number, file: string | undefined): Pr
     },
   });
   const rate = run === 0 ? 0 : (seconds() * 1_000 * cores()) / run;
-  print(`${run} seeds in ${seconds().toFixed(0)} s (${rate.toFixed(1)} ms a seed and core), ${events} events, ${http} seeds over HTTP, ${kept.failed.length} failed`);
+  print(
+    `${run} seeds in ${seconds().toFixed(0)} s (${rate.toFixed(1)} ms a seed and core), ${events} events, ${http} seeds over HTTP, ${kept.failed.length} failed`,
+  );
   const [first] = kept.failed;
   if (first !== undefined) await tellStory(first.seed, print);
   return kept.failed.length === 0 ? 0 : 1;

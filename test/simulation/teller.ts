@@ -1,5 +1,5 @@
 import './platform.ts';
-import { scenarioOf } from './scenario.ts';
+import { scenarioOf } from './generate.ts';
 import { shrink } from './shrink.ts';
 
 const { run } = await import('./run.ts');
@@ -16,10 +16,14 @@ if (first === undefined) {
   print(once.lines.join('\n'));
   print(`seed ${scenario.seed}: trace ${once.hash}, nothing broken`);
 } else {
-  const short = await shrink(scenario, async (smaller) => (await run(smaller)).violations.some(({ rule }) => rule === first.rule));
+  const short = await shrink(scenario, async (smaller) =>
+    (await run(smaller)).violations.some(({ rule }) => rule === first.rule),
+  );
   const told = await run(short, true);
   print(told.lines.join('\n'));
   print(`seed ${scenario.seed}: ${first.rule}: ${first.text}`);
-  print(`trace ${once.hash}, the same twice; shrunk from ${scenario.clients.length} clients to ${short.clients.length}: ${JSON.stringify(short)}`);
+  print(
+    `trace ${once.hash}, the same twice; shrunk from ${scenario.clients.length} clients to ${short.clients.length}: ${JSON.stringify(short)}`,
+  );
   process.exitCode = 1;
 }

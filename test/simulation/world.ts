@@ -11,7 +11,7 @@ import { enter } from './platform.ts';
 import { Random } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import { SimulatedObject } from './session-object.ts';
-import { Trace } from './trace.ts';
+import type { Trace } from './trace.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const reading = readConfig(VARIABLES);
@@ -46,9 +46,21 @@ export class World {
     this.#queue = queue;
     this.env = {
       ...VARIABLES,
-      DB: this.ledger.binding({ random: stream('worker'), leave: async () => undefined, isGone: () => false, crash: () => undefined, cut: () => null }),
+      DB: this.ledger.binding({
+        random: stream('worker'),
+        leave: async () => undefined,
+        isGone: () => false,
+        crash: () => undefined,
+        cut: () => null,
+      }),
       SESSION: { getByName: (name: string): SessionRpc => stubFor(this.object(name), network) },
-      QUEUE: { sendBatch: (messages: { body: never }[]) => queue.send(messages.map(({ body }) => body), network.random) },
+      QUEUE: {
+        sendBatch: (messages: { body: never }[]) =>
+          queue.send(
+            messages.map(({ body }) => body),
+            network.random,
+          ),
+      },
       EMAIL: mail,
       FAILED_CREDENTIALS: { limit: async () => ({ success: true }) },
     } as unknown as Env;
@@ -71,7 +83,16 @@ export class World {
     const made = new SimulatedObject(
       name,
       String(this.#objects.size),
-      { time, faults, ledger, config, witness: this.#model.objects, note, log: () => undefined, send: (messages, random) => this.#queue.send(messages, random) },
+      {
+        time,
+        faults,
+        ledger,
+        config,
+        witness: this.#model.objects,
+        note,
+        log: () => undefined,
+        send: (messages, random) => this.#queue.send(messages, random),
+      },
       this.scenario.seed,
     );
     this.#objects.set(name, made);
@@ -79,7 +100,7 @@ export class World {
   }
 
   async fetch(path: string, init: RequestInit): Promise<Response> {
-    return worker.fetch(new Request(`${PUBLIC_URL}${path}`, init) as never, this.env, {} as never);
+    return worker.fetch(new Request(`${PUBLIC_URL}${path}`, init), this.env, {} as never);
   }
 
   /** From here on nothing fails any more. */

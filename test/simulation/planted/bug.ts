@@ -7,7 +7,9 @@ export type PlantedBug = { name: string; replacements: Replacement[] };
  * would be caught by nothing, and say nothing.
  */
 export function plant(source: string, { file, find, replace }: Replacement): string {
-  const places = Array.from({ length: source.length }, (_, place) => place).filter((place) => !/\s/.test(source.charAt(place)));
+  const places = Array.from({ length: source.length }, (_, place) => place).filter(
+    (place) => !/\s/.test(source.charAt(place)),
+  );
   const dense = places.map((place) => source[place]).join('');
   const wanted = find.replaceAll(/\s/g, '');
   const at = dense.indexOf(wanted);
@@ -15,3 +17,9 @@ export function plant(source: string, { file, find, replace }: Replacement): str
   const [start, end] = [places[at] ?? 0, places[at + wanted.length - 1] ?? 0];
   return source.slice(0, start) + replace + source.slice(end + 1);
 }
+
+/** A bug that takes one replacement. */
+export const one = (name: string, file: string, find: string, replace: string): PlantedBug => ({
+  name,
+  replacements: [{ file, find, replace }],
+});

@@ -1,0 +1,71 @@
+/** Mistakes somebody could make in the product, each as a small change of its text. The checker must find every one. */
+import { one, type PlantedBug } from './bug.ts';
+
+const PIPELINE = 'src/pipeline/pipeline.ts';
+const APPROVED = 'src/pipeline/approved.ts';
+const IDEMPOTENCY = 'src/pipeline/stages/4-idempotency.ts';
+const REFUNDS = 'src/store/refunds.ts';
+const GATE = 'src/session/session-gate.ts';
+const RECORDS = 'src/session/records.ts';
+const APPROVALS = 'src/session/approvals.ts';
+
+/** And ones that their neighbours in the code invite. */
+export const FURTHER: PlantedBug[] = [
+  one(
+    'revocation not asked by the ledger',
+    REFUNDS,
+    'WHERE caller_id = ?6 AND revoked_at IS NULL',
+    'WHERE caller_id = ?6',
+  ),
+  one('claim before the last attempt is settled', RECORDS, `(ledger = 'applied' OR `, `(ledger = 'applied' AND `),
+  {
+    name: 'expired approvals still approve',
+    replacements: [
+      {
+        file: GATE,
+        find: `if (state !== 'pending' || approval === null || this.now() >= approval.expires_at) return null;`,
+        replace: `if (state !== 'pending' || approval === null) return null;`,
+      },
+      {
+        file: APPROVED,
+        find: `if (record.state !== 'pending' || gate.now() < (record.approval?.expires_at ?? 0)) return false;`,
+        replace: `if (actor === 'session' || record.state !== 'pending' || gate.now() < (record.approval?.expires_at ?? 0)) return false;`,
+      },
+    ],
+  },
+  one(
+    'rejection forgotten',
+    IDEMPOTENCY,
+    `      case 'rejected':
+        return { answered: true, record, verdict: verdictOf(record) };`,
+    `      case 'rejected':
+        return judged(call, null, gate);`,
+  ),
+  one(
+    'session end leaves what is pending',
+    'src/session/opening.ts',
+    `    this.#failPending({ code: 'SESSION_ENDED' });\n`,
+    '',
+  ),
+  one('steps begin anew after a death', GATE, '(this.#step ??= highestStep(this.#ports.sql))', '(this.#step ??= 0)'),
+  one(
+    'claim does not arm the alarm',
+    GATE,
+    `    this.#alarms.arm(this.now() + TRAVEL_MS);
+    return openRecord(this.#ports.sql, intent, null);`,
+    '    return openRecord(this.#ports.sql, intent, null);',
+  ),
+  one(
+    'key given back before the end',
+    PIPELINE,
+    '    return await judgeEffect(consulted.call, gate);',
+    '    consulted.release();\n    return await judgeEffect(consulted.call, gate);',
+  ),
+  one('late report wins', 'src/store/sessions.ts', 'WHERE uid = ?1 AND version < ?4', 'WHERE uid = ?1'),
+  one(
+    'removed approver still decides',
+    APPROVALS,
+    'return scopeOf(session).approvers.includes(approver.email) ? record : null;',
+    'return record;',
+  ),
+];

@@ -1,0 +1,209 @@
+/** Mistakes somebody could make in the product, each as a small change of its text. The checker must find every one. */
+import { one, type PlantedBug } from './bug.ts';
+
+const PIPELINE = 'src/pipeline/pipeline.ts';
+const IDEMPOTENCY = 'src/pipeline/stages/4-idempotency.ts';
+const REFUNDS = 'src/store/refunds.ts';
+const ATTEMPTS = 'src/store/attempts.ts';
+const RECORDS = 'src/session/records.ts';
+const LOG = 'src/session/log.ts';
+const ALARM = 'src/session/alarm.ts';
+const APPROVALS = 'src/session/approvals.ts';
+const TOKENS = 'src/auth/tokens.ts';
+
+const CLAIM = `  const record = call.open ?? gate.claim(intentOf(confirmed.call));
+  const row = await sendEffect(confirmed.call, record, gate);`;
+const DELIVERED = 'const stored = await deliverRows(rows, send, ports);';
+
+/** The ones that the specification's authors asked for. */
+export const NAMED: PlantedBug[] = [
+  one(
+    'claim after the await',
+    PIPELINE,
+    CLAIM,
+    `
+  const unclaimed = call.open ?? { ...intentOf(confirmed.call), round: 0 };
+  const row = await sendEffect(confirmed.call, unclaimed, gate);
+  const record = call.open ?? gate.claim(intentOf(confirmed.call));`,
+  ),
+  one(
+    'settle by a read without a void',
+    ATTEMPTS,
+    `      const results = await sql.batch([{ sql: VOID, params }, readAttempt(effect_key)]);
+      return`,
+    `      const results = await sql.batch([readAttempt(effect_key)]);
+      if (results.at(-1)?.[0] === undefined) return { applied: false, code, facts: {} };
+      return`,
+  ),
+  one(
+    'a void with guards',
+    ATTEMPTS,
+    `  VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, '{}', ?7)`,
+    `  SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6, '{}', ?7
+  WHERE EXISTS (SELECT 1 FROM sessions JOIN callers USING (caller_id) WHERE uid = ?4 AND revoked_at IS NULL)`,
+  ),
+  {
+    name: 'a refused send without its void',
+    replacements: [
+      { file: REFUNDS, find: '  FROM judged WHERE true', replace: '  FROM judged WHERE code IS NULL' },
+      {
+        file: REFUNDS,
+        find: 'return rowToLedger(results.at(-1)?.[0]);',
+        replace: `if (results.at(-1)?.[0] === undefined) return { applied: false, code: 'AMOUNT_EXCEEDS_REFUNDABLE', facts: {} };
+      return rowToLedger(results.at(-1)?.[0]);`,
+      },
+    ],
+  },
+  one(
+    'guards tested before the row',
+    REFUNDS,
+    '      const results = await sql.batch(statements(',
+    `      const [order] = await sql.all('SELECT total_cents - refunded_cents AS refundable_cents, currency FROM orders WHERE order_id = ?1', refund.order_id);
+      if (order !== undefined && Number(order['refundable_cents']) < refund.amount_cents) {
+        return { applied: false, code: 'AMOUNT_EXCEEDS_REFUNDABLE', facts: order };
+      }
+      const results = await sql.batch(statements(`,
+  ),
+  {
+    name: 'policy taken at arrival',
+    replacements: [
+      {
+        file: PIPELINE,
+        find: '  const checked = await businessRules(call, gate);',
+        replace: '  const arrived = gate.scope();\n  const checked = await businessRules(call, gate);',
+      },
+      {
+        file: PIPELINE,
+        find: '  const permitted = policy(checked.call, gate);',
+        replace: '  const permitted = policy(checked.call, gate, arrived);',
+      },
+      {
+        file: PIPELINE,
+        find: 'const confirmed = confirmation(permitted.call, gate);\n  if (!confirmed.ok) return call.open',
+        replace:
+          'const confirmed = confirmation(permitted.call, { scope: () => arrived });\n  if (!confirmed.ok) return call.open',
+      },
+      {
+        file: 'src/pipeline/stages/6-policy.ts',
+        find: 'export function policy(call: CheckedCall, gate: Gate): Step<PermittedCall> {\n  const scope = gate.scope();',
+        replace: 'export function policy(call: CheckedCall, gate: Gate, scope = gate.scope()): Step<PermittedCall> {',
+      },
+    ],
+  },
+  one('order update not tied to the insert', REFUNDS, 'WHERE order_id = ?1 AND changes() = 1', 'WHERE order_id = ?1'),
+  one(
+    'key without session uid',
+    IDEMPOTENCY,
+    `['toolgate-1', caller_id, uid, name,`,
+    `['toolgate-1', caller_id, name,`,
+  ),
+  one(
+    'key recomputed after a deploy',
+    IDEMPOTENCY,
+    `hashOf(['toolgate-1',`,
+    `hashOf(['toolgate-' + Math.floor(gate.now() / 60_000),`,
+  ),
+  one(
+    'approve on GET',
+    APPROVALS,
+    `    return record === null ? { refused: 'bad_link' } : { view: await this.viewOf(record) };`,
+    `    if (record === null) return { refused: 'bad_link' };
+    const { view } = { view: await this.viewOf(record) };
+    if (view.status === 'pending') await this.decide({ ...proof, decision: 'approve', phrase: view.phrase, note: null, refunded_cents: view.ledger?.refunded_cents ?? null, request_id: 'get' });
+    return { view };`,
+  ),
+  one(
+    'decide twice',
+    APPROVALS,
+    `if (record.state !== 'pending' || expire(record, 'session', this.#gate)) return { refused: 'already_decided'`,
+    `if (record.state === 'expired' || expire(record, 'session', this.#gate)) return { refused: 'already_decided'`,
+  ),
+  one(
+    'arguments re-read at execution',
+    RECORDS,
+    `sql.all('SELECT * FROM record WHERE key = ? AND round = ?', key, round)`,
+    `sql.all('SELECT *, (SELECT input FROM record AS other WHERE other.subject = record.subject ORDER BY step DESC LIMIT 1) AS input FROM record WHERE key = ? AND round = ?', key, round)`,
+  ),
+  one('policy of yesterday', 'src/session/identity.ts', 'WHERE policy_version < ?1', 'WHERE policy_version > ?1'),
+  {
+    name: 'unknown retried under a new attempt',
+    replacements: [
+      { file: RECORDS, find: `WHERE key = ? AND ledger IS NOT NULL'`, replace: `WHERE key = ?'` },
+      {
+        file: IDEMPOTENCY,
+        find: 'verdict: unsettled } : judged(call, record, gate);',
+        replace: 'verdict: unsettled } : judged(call, null, gate);',
+      },
+    ],
+  },
+  {
+    name: 'pending pruned',
+    replacements: [
+      {
+        file: ALARM,
+        find: 'if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0 || hasOutbox(sql)) return;',
+        replace: `sql.all("DELETE FROM record WHERE state = 'pending' AND opened_at < ?", this.#ports.now() - 30_000);
+    if (this.#ports.now() < forgetAt(sql) || hasOutbox(sql)) return;`,
+      },
+    ],
+  },
+  {
+    name: 'alarm not re-armed',
+    replacements: [
+      { file: ALARM, find: '    this.#alarms.arm(this.#ports.now() + BACKSTOP_MS);\n', replace: '' },
+      {
+        file: ALARM,
+        find: '    this.#forget();\n    this.#alarms.rearm(this.nextDue());',
+        replace: '    this.#forget();',
+      },
+    ],
+  },
+  one(
+    'audit row written after the answer',
+    LOG,
+    "  insertInto(sql, 'log', {",
+    "  const later = (...given) => setTimeout(() => insertInto(...given), 100);\n  later(sql, 'log', {",
+  ),
+  one(
+    'asynchronous chain hash',
+    LOG,
+    "  insertInto(sql, 'log', {",
+    "  const later = (...given) => void Promise.resolve().then(() => insertInto(...given));\n  later(sql, 'log', {",
+  ),
+  one(
+    'replay of a refusal',
+    IDEMPOTENCY,
+    `      case 'expired':
+      case 'failed':
+        return judged(call, null, gate);`,
+    `      case 'expired':
+      case 'failed':
+        return { answered: true, record, verdict: verdictOf(record) };`,
+  ),
+  {
+    name: 'link audience unchecked',
+    replacements: [
+      { file: TOKENS, find: '        return ring.keys[audience];', replace: '        return ring.keys.session;' },
+      { file: TOKENS, find: '    .sign(keys[audience]);', replace: '    .sign(keys.session);' },
+      { file: TOKENS, find: '        audience,\n        requiredClaims', replace: '        requiredClaims' },
+      { file: TOKENS, find: `aud: z.literal('approval')`, replace: 'aud: z.string()' },
+    ],
+  },
+  one(
+    'joined call answered before it is durable',
+    IDEMPOTENCY,
+    `      joined = true;
+      await gate.whenFree(call.key);`,
+    `      joined = true;
+      const claimed = gate.records.current(call.key);
+      if (claimed?.state === 'claimed') return { answered: true, record: claimed, verdict: { ok: true, data: claimed.seen, replayed: true } };
+      await gate.whenFree(call.key);`,
+  ),
+  one(
+    'watermark moved without reading back',
+    'src/session/outbox.ts',
+    DELIVERED,
+    `const stored = rows.at(-1)?.hash ?? null;
+  await deliverRows(rows, send, ports).catch(() => null);`,
+  ),
+];
