@@ -13,7 +13,7 @@ export type Finding = { seed: string; request: number; rule: string; text: strin
 export type Slowest = { ms: number; seed: string; request: number; route: string };
 export type Report = { requests: number; findings: Finding[]; statuses: Record<string, number>; slowest: Slowest };
 
-const SETTLED_EVERY = 25;
+const SETTLED_EVERY = 40;
 
 export class Episode {
   readonly #seed: string;
