@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { CallerChange, Policy, Scope, SessionSql } from '../ports.ts';
 import { policySchema } from '../store/callers.ts';
 import type { SessionPolicy } from './rpc.ts';
-import { hasTables } from './schema.ts';
+import { hasTables, insertInto } from './schema.ts';
 
 /** The fields a session may narrow. */
 const ownSchema = z.object({
@@ -56,27 +56,31 @@ export function insertSession(
   >,
   caller: CallerChange,
 ): void {
-  sql.all(
-    `INSERT INTO session (id, uid, caller_id, session_id, caller_name, customer_id, requested_by, own, policy, policy_version,
-       revoked, expires_at, touched_at) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[
-      row.uid,
-      row.caller_id,
-      row.session_id,
-      caller.name,
-      row.customer_id,
-      row.requested_by,
-      JSON.stringify(row.own),
-    ],
-    ...[JSON.stringify(caller.policy), caller.version, caller.revoked ? 1 : 0, row.expires_at, row.touched_at],
-  );
+  insertInto(sql, 'session', {
+    id: 1,
+    uid: row.uid,
+    caller_id: row.caller_id,
+    session_id: row.session_id,
+    caller_name: caller.name,
+    customer_id: row.customer_id,
+    requested_by: row.requested_by,
+    own: JSON.stringify(row.own),
+    policy: JSON.stringify(caller.policy),
+    policy_version: caller.version,
+    revoked: caller.revoked ? 1 : 0,
+    expires_at: row.expires_at,
+    touched_at: row.touched_at,
+  });
 }
 
 /** Takes a change of the caller where it is newer than what is known. Told twice, or out of order, it changes nothing. */
 export function takeChange(sql: SessionSql, change: CallerChange): void {
   sql.all(
     'UPDATE session SET caller_name = ?2, policy = ?3, revoked = ?4, policy_version = ?1 WHERE policy_version < ?1',
-    ...[change.version, change.name, JSON.stringify(change.policy), change.revoked ? 1 : 0],
+    change.version,
+    change.name,
+    JSON.stringify(change.policy),
+    change.revoked ? 1 : 0,
   );
 }
 

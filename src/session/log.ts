@@ -15,6 +15,7 @@ import { auditText } from './audit-text.ts';
 import type { SessionRow } from './identity.ts';
 import { recordAt } from './records.ts';
 import type { Head } from './rpc.ts';
+import { insertInto } from './schema.ts';
 
 const headSchema = z.object({ seq: z.int(), hash: z.string() });
 
@@ -27,13 +28,11 @@ export function headOf(sql: SessionSql, { uid, caller_id, session_id }: SessionR
   };
 }
 
+/** What a row says besides its ending. `at` in ms since the epoch; `notice`: the approvers are to be told of the refusal. */
+type Circumstances = { record: EffectRecord | null; session: SessionRow; at: number; salt: string; notice: boolean };
+
 /** Everything but the place in the chain that the row of an ending says. */
-export function rowOf(
-  ending: Ending,
-  record: EffectRecord | null,
-  session: SessionRow,
-  { at, salt }: { at: number; salt: string },
-): Omit<AuditRow, 'seq' | 'hash'> {
+function rowOf(ending: Ending, { record, session, at, salt }: Circumstances): Omit<AuditRow, 'seq' | 'hash'> {
   const { origin, verdict, change } = ending;
   const call = origin.kind === 'call' ? origin : null;
   const text = call === null ? null : auditText(call.arguments);
@@ -77,39 +76,29 @@ const requestOf = (origin: Origin): string | null =>
   origin.kind === 'decision' ? origin.decision.request_id : origin.request_id;
 
 /** Appends to the chain. Runs within the transaction that makes the change the row tells of. */
-export function append(
-  sql: SessionSql,
-  unchained: Omit<AuditRow, 'seq' | 'hash'>,
-  ending: Ending,
-  record: EffectRecord | null,
-  session: SessionRow,
-  notice: boolean,
-): AuditRow {
+export function append(sql: SessionSql, ending: Ending, circumstances: Circumstances): AuditRow {
+  const { record, session, notice } = circumstances;
   const head = headOf(sql, session);
-  const placed = { ...unchained, seq: head.seq + 1 };
+  const placed = { ...rowOf(ending, circumstances), seq: head.seq + 1 };
   const row: AuditRow = { ...placed, hash: chainHash(head.hash, placed) };
   const { origin, verdict } = ending;
-  sql.all(
-    `INSERT INTO log (seq, kind, step, call_id, tool, key, attempt, code, hash, row, fingerprint, verdict, round, restarts, notice)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[
-      row.seq,
-      row.kind,
-      row.step,
-      row.call_id,
-      row.tool,
-      row.key,
-      row.attempt,
-      row.code,
-      row.hash,
-      JSON.stringify(row),
-    ],
-    origin.kind === 'call' ? origin.fingerprint : null,
-    verdict.ok ? null : JSON.stringify(verdict.refusal),
-    record?.round ?? null,
-    restartsCount(ending) ? 1 : 0,
-    notice ? 1 : 0,
-  );
+  insertInto(sql, 'log', {
+    seq: row.seq,
+    kind: row.kind,
+    step: row.step,
+    call_id: row.call_id,
+    tool: row.tool,
+    key: row.key,
+    attempt: row.attempt,
+    code: row.code,
+    hash: row.hash,
+    row: JSON.stringify(row),
+    fingerprint: origin.kind === 'call' ? origin.fingerprint : null,
+    verdict: verdict.ok ? null : JSON.stringify(verdict.refusal),
+    round: record?.round ?? null,
+    restarts: restartsCount(ending) ? 1 : 0,
+    notice: notice ? 1 : 0,
+  });
   return row;
 }
 
@@ -126,7 +115,8 @@ export function countLogged(sql: SessionSql, key: string, effect: 'none' | 'keye
   const [row] = sql.all(
     `SELECT count(*) AS calls FROM log WHERE kind = 'call' AND key = ?1 AND seq >
        (SELECT coalesce(max(seq), 0) FROM log WHERE (key = ?1 AND restarts = 1) OR (?2 = 'none' AND attempt IS NOT NULL))`,
-    ...[key, effect],
+    key,
+    effect,
   );
   return Number(row?.['calls'] ?? 0);
 }

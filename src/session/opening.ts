@@ -114,7 +114,9 @@ export class Opening {
     const own = { ...session.own, ...ownOf(request) };
     sql.all(
       'UPDATE session SET own = ?, expires_at = max(expires_at, ?), touched_at = ?',
-      ...[JSON.stringify(own), expires_at, now()],
+      JSON.stringify(own),
+      expires_at,
+      now(),
     );
     this.#alarms.arm(now() + TRAVEL_MS);
     return answer('rejoined', theSession(sql), expires_at);

@@ -5,6 +5,7 @@ import type { Refusal } from '../outcome.ts';
 import type { Change, Decision, Intent, Records } from '../pipeline/gate.ts';
 import { RECORD_STATES } from '../ports.ts';
 import type { EffectRecord, SessionSql, SqlRow, SqlValue } from '../ports.ts';
+import { insertInto } from './schema.ts';
 
 /** One person asked: the address as it was then, 128 bits only their link holds, and what became of the mail. */
 const approverSchema = z.object({
@@ -44,7 +45,10 @@ export function recordsOf(sql: SessionSql, now: number): Records {
         `SELECT coalesce(sum(amount_cents), 0) AS cents FROM record
          WHERE currency = ?1 AND NOT (key IS ?2 AND round IS ?3)
            AND (ledger = 'applied' OR state IN ('approved', 'claimed') OR (state = 'pending' AND expires_at > ?4))`,
-        ...[currency, except?.key ?? null, except?.round ?? null, now],
+        currency,
+        except?.key ?? null,
+        except?.round ?? null,
+        now,
       );
       return Number(row?.['cents'] ?? 0);
     },
@@ -90,7 +94,7 @@ export function openRecord(
 ): EffectRecord {
   const [last] = sql.all('SELECT coalesce(max(round), 0) AS round FROM record WHERE key = ?', intent.key);
   const round = Number(last?.['round'] ?? 0) + 1;
-  const values: Record<string, SqlValue> = {
+  insertInto(sql, 'record', {
     key: intent.key,
     round,
     state: approval === null ? 'claimed' : 'pending',
@@ -111,12 +115,7 @@ export function openRecord(
     approvers: approval === null ? null : JSON.stringify(approval.approvers),
     changed: 1,
     reported: 0,
-  };
-  const names = Object.keys(values);
-  sql.all(
-    `INSERT INTO record (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
-    ...Object.values(values),
-  );
+  });
   return recordAt(sql, intent.key, round);
 }
 
@@ -126,7 +125,8 @@ function update(sql: SessionSql, { key, round }: EffectRecord, values: Record<st
   sql.all(
     `UPDATE record SET ${names.map((name) => `${name} = ?`).join(', ')}, changed = changed + 1 WHERE key = ? AND round = ?`,
     ...Object.values(values),
-    ...[key, round],
+    key,
+    round,
   );
 }
 

@@ -7,7 +7,7 @@
  * list it: by {@link createTables}, and by {@link hasTables}, which every entry asks first. It is nullable or has a DEFAULT,
  * because old rows need a value and an older version, after a rollback, inserts without it. None is ever renamed or dropped.
  */
-import type { SessionSql } from '../ports.ts';
+import type { SessionSql, SqlValue } from '../ports.ts';
 
 const TABLES = [
   // One row: who this session is, and what it may do.
@@ -91,6 +91,13 @@ export function createTables(sql: SessionSql): void {
   for (const table of TABLES) sql.all(table);
 }
 
+/** Inserts one row. Names of table and columns are the program's own. */
+export function insertInto(sql: SessionSql, table: string, values: Record<string, SqlValue>): void {
+  const names = Object.keys(values);
+  const places = names.map(() => '?').join(', ');
+  sql.all(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`, ...Object.values(values));
+}
+
 /** Whether a session was ever opened here. */
 export const hasTables = (sql: SessionSql): boolean =>
   sql.all("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'session'").length > 0;
@@ -98,7 +105,7 @@ export const hasTables = (sql: SessionSql): boolean =>
 /** Forgets everything but the head of the chain. */
 export function forgetTables(sql: SessionSql, head: { uid: string; seq: number; hash: string }): void {
   sql.transaction(() => {
-    sql.all('INSERT INTO heads (uid, seq, hash) VALUES (?, ?, ?)', head.uid, head.seq, head.hash);
+    insertInto(sql, 'heads', { uid: head.uid, seq: head.seq, hash: head.hash });
     for (const table of ['session', 'log', 'record']) sql.all(`DELETE FROM ${table}`);
   });
 }

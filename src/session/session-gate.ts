@@ -8,7 +8,7 @@ import type { Decision, Earlier, Ending, Gate, Intent, Settled } from '../pipeli
 import type { EffectRecord, Scope } from '../ports.ts';
 import type { Alarms } from './alarms.ts';
 import { scopeOf, theSession } from './identity.ts';
-import { append, countLogged, highestStep, rowOf, settledCall } from './log.ts';
+import { append, countLogged, highestStep, settledCall } from './log.ts';
 import type { Polls } from './polls.ts';
 import type { SessionPorts } from './ports.ts';
 import type { Approver } from './records.ts';
@@ -123,8 +123,7 @@ export class SessionGate implements Gate {
     const notice = this.#firstNotice(ending);
     const row = sql.transaction(() => {
       const record = this.#change(ending, at);
-      const unchained = rowOf(ending, record, session, { at, salt: this.#ports.random(16) });
-      return append(sql, unchained, ending, record, session, notice);
+      return append(sql, ending, { record, session, at, salt: this.#ports.random(16), notice });
     });
     const asks = ending.change?.to === 'pending' || notice;
     this.#alarms.arm(asks ? at : at + TRAVEL_MS);
