@@ -10,7 +10,7 @@ import { headOf } from './log.ts';
 import { sendNotices, sendRequests, unsentNotices, unsentRequests } from './notifications.ts';
 import { hasOutbox, sendOutbox } from './outbox.ts';
 import type { SessionPorts } from './ports.ts';
-import { openRecords } from './records.ts';
+import { latestExpiry, openRecords } from './records.ts';
 import { forgetTables } from './schema.ts';
 import type { SessionGate } from './session-gate.ts';
 import { TRAVEL_MS } from './session-gate.ts';
@@ -118,7 +118,6 @@ const backoffAfter = (failures: number): number => Math.min(TRAVEL_MS * 2 ** fai
 function forgetAt(sql: SessionSql): number {
   const { touched_at, expires_at } = theSession(sql);
   const [log] = sql.all("SELECT json_extract(row, '$.at') AS at FROM log ORDER BY seq DESC LIMIT 1");
-  const [link] = sql.all('SELECT max(expires_at) AS at FROM record');
   const active = Math.max(touched_at, expires_at, log === undefined ? 0 : Date.parse(String(log['at'])));
-  return Math.max(active, Number(link?.['at'] ?? 0)) + KEPT_MS;
+  return Math.max(active, latestExpiry(sql)) + KEPT_MS;
 }

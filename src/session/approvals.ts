@@ -11,10 +11,10 @@ import type { EffectRecord } from '../ports.ts';
 import type { Alarms } from './alarms.ts';
 import { refundedIn, viewOf } from './approval-view.ts';
 import { readSession, scopeOf, theSession } from './identity.ts';
-import { approversOf, askAgain, LINK_KEPT_MS } from './notifications.ts';
+import { askAgain, LINK_KEPT_MS } from './notifications.ts';
 import type { Polls } from './polls.ts';
 import type { SessionPorts } from './ports.ts';
-import { recordAt, recordOfApproval } from './records.ts';
+import { approversOf, recordAt, recordOfApproval } from './records.ts';
 import type { ApprovalAnswer, ApprovalView, DecisionAnswer, DecisionRequest, LinkProof, ViewAnswer } from './rpc.ts';
 import type { SessionGate } from './session-gate.ts';
 

@@ -1,4 +1,4 @@
-/** The session's one row: who it is and what it may do, read afresh each time. */
+/** The session's one row: every read and write of the table `session`. Read afresh each time; made and forgotten in schema.ts. */
 import * as z from 'zod';
 import type { CallerChange, Policy, Scope, SessionSql } from '../ports.ts';
 import { policySchema } from '../store/callers.ts';
@@ -82,6 +82,35 @@ export function takeChange(sql: SessionSql, change: CallerChange): void {
     JSON.stringify(change.policy),
     change.revoked ? 1 : 0,
   );
+}
+
+/** The fields a rejoin narrowed, and the expiry of the token it gave where that is later. */
+export function narrow(sql: SessionSql, own: Own, expiresAt: number, touchedAt: number): void {
+  sql.all(
+    'UPDATE session SET own = ?, expires_at = max(expires_at, ?), touched_at = ?',
+    JSON.stringify(own),
+    expiresAt,
+    touchedAt,
+  );
+}
+
+export function markEnded(sql: SessionSql, at: number): void {
+  sql.all('UPDATE session SET ended_at = ?', at);
+}
+
+/** Until it is read back, D1 may hold either: were the old word kept and the state to return to it, nobody would tell again. */
+export function markTelling(sql: SessionSql): void {
+  sql.all("UPDATE session SET told = ''");
+}
+
+/** Rows of the log up to `seq` stand in D1, and it was told `told` of the session. */
+export function markSent(sql: SessionSql, seq: number, told: string): void {
+  sql.all('UPDATE session SET sent_seq = max(sent_seq, ?), told = ?', seq, told);
+}
+
+/** Notices of the log up to `seq` are in the queue. */
+export function markNoticed(sql: SessionSql, seq: number): void {
+  sql.all('UPDATE session SET noticed_seq = max(noticed_seq, ?)', seq);
 }
 
 /** Opened without a customer while that was allowed: since one is required, everybody's orders are out of its reach. */

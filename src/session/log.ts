@@ -13,7 +13,7 @@ import type { AuditRow } from '../store/audit-row.ts';
 import { argumentsHash, chainHash, firstPrevious } from '../store/audit-row.ts';
 import { auditText } from './audit-text.ts';
 import type { SessionRow } from './identity.ts';
-import { recordAt } from './records.ts';
+import { highestRecordStep, recordAt } from './records.ts';
 import type { Head } from './rpc.ts';
 import { insertInto } from './schema.ts';
 
@@ -122,11 +122,7 @@ export function countLogged(sql: SessionSql, key: string, effect: 'none' | 'keye
 }
 
 export const highestStep = (sql: SessionSql): number =>
-  Number(
-    sql.all(
-      'SELECT max((SELECT coalesce(max(step), 0) FROM log), (SELECT coalesce(max(step), 0) FROM record)) AS step',
-    )[0]?.['step'] ?? 0,
-  );
+  Math.max(Number(sql.all('SELECT coalesce(max(step), 0) AS step FROM log')[0]?.['step'] ?? 0), highestRecordStep(sql));
 
 export const countCode = (sql: SessionSql, code: string): number =>
   Number(sql.all('SELECT count(*) AS rows FROM log WHERE code = ?', code)[0]?.['rows'] ?? 0);

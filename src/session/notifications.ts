@@ -7,19 +7,13 @@ import type { Refusal } from '../outcome.ts';
 import type { EffectRecord, SessionSql } from '../ports.ts';
 import type { AuditRow } from '../store/audit-row.ts';
 import type { SessionRow } from './identity.ts';
-import { readSession, scopeOf, theSession } from './identity.ts';
+import { markNoticed, readSession, scopeOf, theSession } from './identity.ts';
 import type { SessionPorts } from './ports.ts';
-import type { Approver } from './records.ts';
-import { openRecords, readApprovers, recordAt, recordOfApproval, writeApprovers } from './records.ts';
+import { approversOf, openRecords, recordAt, recordOfApproval, writeApprovers } from './records.ts';
 import type { ApprovalView, MailTask, QueueMessage } from './rpc.ts';
 
 /** A link can be viewed this long after its approval expired. */
 export const LINK_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-
-export function approversOf(sql: SessionSql, record: EffectRecord): Approver[] {
-  const [row] = sql.all('SELECT approvers FROM record WHERE key = ? AND round = ?', record.key, record.round);
-  return typeof row?.['approvers'] === 'string' ? readApprovers(row['approvers']) : [];
-}
 
 /** Pending records of which somebody was not asked yet. */
 export const unsentRequests = (sql: SessionSql): EffectRecord[] =>
@@ -60,7 +54,7 @@ export async function sendNotices(ports: SessionPorts): Promise<void> {
     // A queue refuses an empty batch, and would for ever: who left meanwhile is not told.
     if (approvers.length > 0)
       await queue.send(approvers.map((_, approver) => ({ type: 'notice', object, seq, approver })));
-    sql.all('UPDATE session SET noticed_seq = max(noticed_seq, ?)', seq);
+    markNoticed(sql, seq);
   }
 }
 

@@ -4,7 +4,17 @@ import type { CallerChange, Policy, Scope } from '../ports.ts';
 import { extendSession, openSession, withdrawSession } from '../store/sessions.ts';
 import type { Alarms } from './alarms.ts';
 import type { Own, SessionRow } from './identity.ts';
-import { insertSession, lacksCustomer, readSession, scopeOf, shownPolicy, takeChange, theSession } from './identity.ts';
+import {
+  insertSession,
+  lacksCustomer,
+  markEnded,
+  narrow,
+  readSession,
+  scopeOf,
+  shownPolicy,
+  takeChange,
+  theSession,
+} from './identity.ts';
 import type { SessionPorts } from './ports.ts';
 import { openRecords } from './records.ts';
 import type { OpenAnswer, OpenRequest } from './rpc.ts';
@@ -58,7 +68,7 @@ export class Opening {
     if (session === null || (uid !== null && uid !== session.uid)) return { refused: 'not_found' };
     if (session.ended_at !== null) return { ended_at: session.ended_at };
     const ended_at = now();
-    sql.all('UPDATE session SET ended_at = ?', ended_at);
+    markEnded(sql, ended_at);
     this.#failPending({ code: 'SESSION_ENDED' });
     this.#gate.settle({
       origin: { kind: 'event', actor: 'session', record: null, request_id: null },
@@ -112,12 +122,7 @@ export class Opening {
     const refusal = refusedRejoin(request, session, this.#ports);
     if (refusal !== null) return refusal;
     const own = { ...session.own, ...ownOf(request) };
-    sql.all(
-      'UPDATE session SET own = ?, expires_at = max(expires_at, ?), touched_at = ?',
-      JSON.stringify(own),
-      expires_at,
-      now(),
-    );
+    narrow(sql, own, expires_at, now());
     this.#alarms.arm(now() + TRAVEL_MS);
     return answer('rejoined', theSession(sql), expires_at);
   }

@@ -4,15 +4,17 @@
  */
 import { byteLength } from '../canonical.ts';
 import { codeOf } from '../outcome.ts';
-import type { EffectRecord, SessionSql } from '../ports.ts';
+import type { SessionSql } from '../ports.ts';
 import type { ApprovalRow } from '../store/approvals.ts';
 import type { AuditRow } from '../store/audit-row.ts';
 import { deliver } from '../store/audit.ts';
 import { isRowRefusal } from '../store/d1.ts';
 import type { SessionRow } from './identity.ts';
-import { theSession } from './identity.ts';
+import { markSent, markTelling, theSession } from './identity.ts';
 import type { SessionPorts } from './ports.ts';
-import { openRecords, readApprovers, recordAt } from './records.ts';
+import { headOf } from './log.ts';
+import type { Unreported } from './records.ts';
+import { approversOf, countChanges, markReported, openRecords, unreported } from './records.ts';
 
 const BATCH_ROWS = 100;
 const BATCH_BYTES = 256 * 1024;
@@ -37,11 +39,10 @@ async function sendBatch(ports: SessionPorts): Promise<void> {
   const telling = toTell(sql, session);
   const report = {
     uid: session.uid,
-    approvals: approvals.map(({ row }) => row),
-    session: telling === session.told ? null : { version: versionOf(sql), ...stateOf(sql, session) },
+    approvals: approvals.map((each) => approvalRow(sql, each, session)),
+    session: telling === session.told ? null : { version: versionOf(sql, session), ...stateOf(sql, session) },
   };
-  // Until it is read back, D1 may hold either: were the old word kept and the state to return to it, nobody would tell again.
-  if (report.session !== null && session.told !== '') sql.all("UPDATE session SET told = ''");
+  if (report.session !== null && session.told !== '') markTelling(sql);
   const send = (given: AuditRow[]): Promise<string | null> => {
     const limits = { tryMs: REPORT_LIMIT_MS, deadline: now() + REPORT_LIMIT_MS };
     return upstream.run(() => deliver(ledger, { ...report, rows: given }), limits);
@@ -51,9 +52,8 @@ async function sendBatch(ports: SessionPorts): Promise<void> {
   // Only the hash read back proves that these rows stand there, and not somebody else's in their places.
   if (last !== undefined && stored !== last.hash) throw new Error('D1 holds another row where this one belongs');
   sql.transaction(() => {
-    sql.all('UPDATE session SET sent_seq = max(sent_seq, ?), told = ?', last?.seq ?? 0, telling);
-    for (const { key, round, row } of approvals)
-      sql.all('UPDATE record SET reported = ? WHERE key = ? AND round = ?', row.version, key, round);
+    markSent(sql, last?.seq ?? 0, telling);
+    for (const told of approvals) markReported(sql, told);
   });
 }
 
@@ -96,37 +96,16 @@ function withinBytes(rows: AuditRow[]): AuditRow[] {
 /** Not the expiry: opening and rejoining write it to D1 themselves, and naming it here would rewrite its index each time. */
 const stateOf = (sql: SessionSql, { ended_at }: SessionRow) => ({ open_records: openRecords(sql).length, ended_at });
 /** Rises with every change of what is told: each comes with a change of a record or with a row. */
-const versionOf = (sql: SessionSql): number =>
-  Number(
-    sql.all(
-      'SELECT (SELECT coalesce(sum(changed), 0) FROM record) + (SELECT coalesce(max(seq), 0) FROM log) AS version',
-    )[0]?.['version'] ?? 0,
-  );
+const versionOf = (sql: SessionSql, session: SessionRow): number => countChanges(sql) + headOf(sql, session).seq;
 
 const toTell = (sql: SessionSql, session: SessionRow): string => JSON.stringify(stateOf(sql, session));
 
-type Unreported = { key: string; round: number; row: ApprovalRow };
-
-function unreported(sql: SessionSql): Unreported[] {
-  const session = theSession(sql);
-  return sql
-    .all('SELECT key, round, changed, approvers FROM record WHERE approval_id IS NOT NULL AND changed > reported')
-    .map(({ key, round, changed, approvers }) => {
-      const record = recordAt(sql, String(key), Number(round));
-      return {
-        key: record.key,
-        round: record.round,
-        row: approvalRow(record, Number(changed), String(approvers), session),
-      };
-    });
-}
-
-function approvalRow(record: EffectRecord, version: number, approvers: string, session: SessionRow): ApprovalRow {
+function approvalRow(sql: SessionSql, { record, changed }: Unreported, session: SessionRow): ApprovalRow {
   const { approval, money, refusal } = record;
   if (approval === null) throw new Error('a record without an approval has nothing to report');
   return {
     approval_id: approval.id,
-    version,
+    version: changed,
     uid: session.uid,
     caller_id: session.caller_id,
     session_id: session.session_id,
@@ -140,7 +119,7 @@ function approvalRow(record: EffectRecord, version: number, approvers: string, s
     expires_at: approval.expires_at,
     decided_at: approval.decided_at,
     actor: approval.decided_by === null ? null : `approver:${approval.decided_by}`,
-    delivery: readApprovers(approvers).map(({ email, sent_at, undeliverable }, approver) => ({
+    delivery: approversOf(sql, record).map(({ email, sent_at, undeliverable }, approver) => ({
       approver,
       email,
       sent_at,

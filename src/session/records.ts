@@ -17,7 +17,7 @@ const approverSchema = z.object({
   undeliverable: z.boolean(),
 });
 export type Approver = z.output<typeof approverSchema>;
-export const readApprovers = (text: string): Approver[] => z.array(approverSchema).parse(JSON.parse(text));
+const readApprovers = (text: string): Approver[] => z.array(approverSchema).parse(JSON.parse(text));
 
 const OPEN = `state IN ('pending', 'approved', 'claimed')`;
 
@@ -78,6 +78,18 @@ export const recordOfCall = (sql: SessionSql, callId: string): EffectRecord | nu
 
 export const openRecords = (sql: SessionSql): EffectRecord[] =>
   sql.all(`SELECT * FROM record WHERE ${OPEN} ORDER BY step`).map(toRecord);
+
+/** The highest step that claimed or opened a record; 0 before the first. */
+export const highestRecordStep = (sql: SessionSql): number =>
+  Number(sql.all('SELECT coalesce(max(step), 0) AS step FROM record')[0]?.['step'] ?? 0);
+
+/** When the last approval's time is over, in ms since the epoch; 0 where none was opened. */
+export const latestExpiry = (sql: SessionSql): number =>
+  Number(sql.all('SELECT coalesce(max(expires_at), 0) AS at FROM record')[0]?.['at'] ?? 0);
+
+/** How many changes all records together have seen. */
+export const countChanges = (sql: SessionSql): number =>
+  Number(sql.all('SELECT coalesce(sum(changed), 0) AS changes FROM record')[0]?.['changes'] ?? 0);
 
 export const appliedBefore = (sql: SessionSql, { key, round }: EffectRecord): EffectRecord[] =>
   sql
@@ -163,6 +175,25 @@ export function applyChange(sql: SessionSql, change: Exclude<Change, { to: 'pend
 
 export const writeApprovers = (sql: SessionSql, record: EffectRecord, approvers: Approver[]): void =>
   update(sql, record, { approvers: JSON.stringify(approvers) });
+
+/** Everybody who was asked to approve, by number; none for a record without an approval. */
+export function approversOf(sql: SessionSql, { key, round }: EffectRecord): Approver[] {
+  const [row] = sql.all('SELECT approvers FROM record WHERE key = ? AND round = ?', key, round);
+  return typeof row?.['approvers'] === 'string' ? readApprovers(row['approvers']) : [];
+}
+
+/** A record with an approval that changed since D1 was last told; `changed` is the change it stands at. */
+export type Unreported = { record: EffectRecord; changed: number };
+
+export const unreported = (sql: SessionSql): Unreported[] =>
+  sql
+    .all('SELECT * FROM record WHERE approval_id IS NOT NULL AND changed > reported')
+    .map((row) => ({ record: toRecord(row), changed: integer.parse(row['changed']) }));
+
+/** D1 was told of this change. It is no change itself. */
+export function markReported(sql: SessionSql, { record: { key, round }, changed }: Unreported): void {
+  sql.all('UPDATE record SET reported = ? WHERE key = ? AND round = ?', changed, key, round);
+}
 
 const integer = z.int();
 const text = z.string();
