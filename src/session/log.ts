@@ -164,6 +164,7 @@ function toSettled(
       ? { ok: false, refusal: JSON.parse(verdict) as Refusal }
       : record !== null
         ? verdictOf(record)
-        : { ok: true, data: {}, replayed: true };
+        : // A read: its answer is not kept, and a repetition of it is a new call, so that this is never told.
+          { ok: true, data: {}, replayed: true };
   return { fingerprint, record, settled: { verdict: told, call_id, tool, step, audit: { seq, hash } } };
 }
