@@ -3,7 +3,7 @@
  * what could be written down beforehand: numbers, booleans, members of closed sets, strings of a pattern. Free text is for
  * the page.
  */
-import type { JsonObject, JsonValue } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
 export type ClosedArguments = { shown: { name: string; value: string }[]; left: number };
 
@@ -12,9 +12,10 @@ const PLAIN_TOKEN = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Splits the arguments into those a mail may show, in the order of the tool's schema, and the number of the others. */
 export function closedArguments(inputSchema: JsonObject | null, args: JsonObject): ClosedArguments {
-  const properties = Object.entries(asObject(inputSchema?.['properties']) ?? {});
+  const declared = inputSchema?.['properties'] ?? null;
+  const properties = isJsonObject(declared) ? Object.entries(declared) : [];
   const shown = properties.flatMap(([name, property]) => {
-    const value = Object.hasOwn(args, name) ? closedValue(asObject(property) ?? {}, args[name]) : null;
+    const value = Object.hasOwn(args, name) ? closedValue(isJsonObject(property) ? property : {}, args[name]) : null;
     return value === null ? [] : [{ name, value }];
   });
   return { shown, left: Object.keys(args).length - shown.length };
@@ -27,8 +28,4 @@ function closedValue(property: JsonObject, value: JsonValue | undefined): string
   const members = property['enum'];
   if (Array.isArray(members)) return members.includes(value) ? value : null;
   return typeof property['pattern'] === 'string' && PLAIN_TOKEN.test(value) ? value : null;
-}
-
-function asObject(value: JsonValue | undefined): JsonObject | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
 }

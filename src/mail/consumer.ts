@@ -12,7 +12,7 @@ import { approvalMail, noticeMail, type Mail } from './messages.ts';
 import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
 
 /** What the consumer needs of the Worker; src/index.ts hands it in. */
-export type MailRoom = {
+export type MailPorts = {
   config: Pick<Config, 'mailFrom' | 'loopback'>;
   email: Pick<SendEmail, 'send'>;
   session: (object: string) => Pick<SessionRpc, 'mailTask' | 'delivered' | 'tell'>;
@@ -33,20 +33,20 @@ const MAX_ADDRESS = 254;
 const NEVER_DELIVERABLE = new Set(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED']);
 
 /** Handles each message of a batch by itself: what one of them meets delays none of the others. */
-export async function consumeMessages(batch: MessageBatch, room: MailRoom): Promise<void> {
-  await Promise.all(batch.messages.map((message) => consume(message, room)));
+export async function consumeMessages(batch: MessageBatch, ports: MailPorts): Promise<void> {
+  await Promise.all(batch.messages.map((message) => consume(message, ports)));
 }
 
-async function consume(message: Message, room: MailRoom): Promise<void> {
+async function consume(message: Message, ports: MailPorts): Promise<void> {
   const parsed = queueMessageSchema.safeParse(message.body);
   try {
     // Not dropped here: it may be for a newer version of this Worker. If nobody can read it, it ends as a dead letter.
     if (!parsed.success) throw new UnreadableMessage();
-    await act(parsed.data, room);
+    await act(parsed.data, ports);
     message.ack();
   } catch (error) {
     const delaySeconds = backoffSeconds(message.attempts);
-    room.log({
+    ports.log({
       event: 'queue_message_failed',
       message_id: message.id,
       ...parsed.data,
@@ -60,19 +60,19 @@ async function consume(message: Message, room: MailRoom): Promise<void> {
 
 class UnreadableMessage extends Error {}
 
-async function act(message: QueueMessage, room: MailRoom): Promise<void> {
-  const session = room.session(message.object);
+async function act(message: QueueMessage, ports: MailPorts): Promise<void> {
+  const session = ports.session(message.object);
   if (message.type === 'tell') {
-    const change = await room.callerChange(message.caller_id);
+    const change = await ports.callerChange(message.caller_id);
     if (change !== null) await session.tell(change);
     return;
   }
   const task = await session.mailTask(message);
   if (task === null) return;
-  if (task.kind === 'approval' && room.config.loopback) room.print(`Approval ${task.view.id}: ${task.link}`);
-  const failure = await send(task, room);
+  if (task.kind === 'approval' && ports.config.loopback) ports.print(`Approval ${task.view.id}: ${task.link}`);
+  const failure = await send(task, ports);
   await session.delivered(message, failure === null ? 'sent' : 'undeliverable');
-  room.log({
+  ports.log({
     event: failure === null ? 'mail_sent' : 'mail_undeliverable',
     ...message,
     ...(failure === null ? {} : { code: failure }),
@@ -80,7 +80,7 @@ async function act(message: QueueMessage, room: MailRoom): Promise<void> {
 }
 
 /** Null where the mail left, a code where it never will. Throws where another try may help. */
-async function send(task: MailTask, { config, email, inputSchema }: MailRoom): Promise<string | null> {
+async function send(task: MailTask, { config, email, inputSchema }: MailPorts): Promise<string | null> {
   if (task.to.length > MAX_ADDRESS || !ADDRESS.test(task.to)) return 'BAD_ADDRESS';
   const { subject, text, html }: Mail = await (task.kind === 'approval'
     ? approvalMail(task, inputSchema(task.view.tool))

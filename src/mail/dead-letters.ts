@@ -2,7 +2,7 @@
 import type { SessionRpc } from '../session/rpc.ts';
 import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
 
-export type DeadLetterRoom = {
+export type DeadLetterPorts = {
   session: (object: string) => Pick<SessionRpc, 'delivered'>;
   log: Log;
 };
@@ -11,11 +11,11 @@ export type DeadLetterRoom = {
  * Marks the address of an approval's mail undeliverable and logs everything else. What was to be told to a session is safe to
  * lose: the ledger asks itself whether a caller is live.
  */
-export async function buryDeadLetters(batch: MessageBatch, room: DeadLetterRoom): Promise<void> {
-  await Promise.all(batch.messages.map((message) => bury(message, room)));
+export async function buryDeadLetters(batch: MessageBatch, ports: DeadLetterPorts): Promise<void> {
+  await Promise.all(batch.messages.map((message) => bury(message, ports)));
 }
 
-async function bury(message: Message, { session, log }: DeadLetterRoom): Promise<void> {
+async function bury(message: Message, { session, log }: DeadLetterPorts): Promise<void> {
   const parsed = queueMessageSchema.safeParse(message.body);
   const ids = { message_id: message.id, ...parsed.data };
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { consumeMessages, type MailRoom } from '../../src/mail/consumer.ts';
+import { consumeMessages, type MailPorts } from '../../src/mail/consumer.ts';
 import type { LogLine } from '../../src/mail/queue-message.ts';
 import type { CallerChange } from '../../src/ports.ts';
 import type { MailTask, QueueMessage } from '../../src/session/rpc.ts';
@@ -38,14 +38,14 @@ const change: CallerChange = {
 
 const mailError = (code: string): Error => Object.assign(new Error(`could not send to ana@shop.example`), { code });
 
-/** A room whose mail service works; what it was asked for is kept. */
-function mailRoom(changes: Partial<MailRoom> & { task?: (message: QueueMessage) => MailTask | null } = {}) {
+/** Ports whose mail service works; what it was asked for is kept. */
+function mailPorts(changes: Partial<MailPorts> & { task?: (message: QueueMessage) => MailTask | null } = {}) {
   const sent: EmailMessageBuilder[] = [];
   const delivered: unknown[] = [];
   const told: CallerChange[] = [];
   const log: LogLine[] = [];
   const printed: string[] = [];
-  const room: MailRoom = {
+  const ports: MailPorts = {
     config: { mailFrom: 'gate@toolgate.test', loopback: false },
     email: {
       send: (mail: EmailMessage | EmailMessageBuilder) => {
@@ -64,19 +64,19 @@ function mailRoom(changes: Partial<MailRoom> & { task?: (message: QueueMessage) 
     print: (line) => printed.push(line),
     ...changes,
   };
-  return { room, sent, delivered, told, log, printed };
+  return { ports, sent, delivered, told, log, printed };
 }
 
-const failingWith = (code: string, address = 'ana@shop.example'): MailRoom['email'] => ({
+const failingWith = (code: string, address = 'ana@shop.example'): MailPorts['email'] => ({
   send: (mail: EmailMessage | EmailMessageBuilder) =>
     mail.to === address ? Promise.reject(mailError(code)) : Promise.resolve({ messageId: 'sent' }),
 });
 
 describe('consumeMessages', () => {
   it('sends the mail and then tells the session that it left', async () => {
-    const { room, sent, delivered } = mailRoom();
+    const { ports, sent, delivered } = mailPorts();
     const { batch, fates } = queueBatch([message()]);
-    await consumeMessages(batch, room);
+    await consumeMessages(batch, ports);
     expect(sent).toHaveLength(1);
     expect(sent[0]).toMatchObject({
       from: { email: 'gate@toolgate.test' },
@@ -89,17 +89,17 @@ describe('consumeMessages', () => {
   });
 
   it('sends nothing where there is nothing to send any more', async () => {
-    const { room, sent, delivered } = mailRoom({ task: () => null });
+    const { ports, sent, delivered } = mailPorts({ task: () => null });
     const { batch, fates } = queueBatch([message()]);
-    await consumeMessages(batch, room);
+    await consumeMessages(batch, ports);
     expect({ sent, delivered }).toEqual({ sent: [], delivered: [] });
     expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
   });
 
   it('tells the session the present state of its caller', async () => {
-    const { room, told, sent } = mailRoom();
+    const { ports, told, sent } = mailPorts();
     const { batch, fates } = queueBatch([tell]);
-    await consumeMessages(batch, room);
+    await consumeMessages(batch, ports);
     expect({ told, sent }).toEqual({ told: [change], sent: [] });
     expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
   });
@@ -111,20 +111,20 @@ describe('consumeMessages', () => {
     [4, 320],
     [9, 3_600],
   ])('tries again later after a failure: attempt %i, %i seconds', async (attempts, delay) => {
-    const { room, delivered } = mailRoom({ email: failingWith('E_DELIVERY_FAILED') });
+    const { ports, delivered } = mailPorts({ email: failingWith('E_DELIVERY_FAILED') });
     const { batch, fates } = queueBatch([message()], attempts);
-    await consumeMessages(batch, room);
+    await consumeMessages(batch, ports);
     expect(fates).toEqual([{ ack: false, retryDelaySeconds: delay }]);
     expect(delivered).toEqual([]);
   });
 
   it('lets one bad mailbox of two not stop the other', async () => {
-    const { room, delivered } = mailRoom({
+    const { ports, delivered } = mailPorts({
       email: failingWith('E_DELIVERY_FAILED'),
       task: (asked) => task(asked.type === 'approval' && asked.approver === 1 ? 'bo@shop.example' : 'ana@shop.example'),
     });
     const { batch, fates } = queueBatch([message(0), message(1)]);
-    await consumeMessages(batch, room);
+    await consumeMessages(batch, ports);
     expect(fates.map(({ ack }) => ack)).toEqual([false, true]);
     expect(delivered).toEqual([[message(1), 'sent']]);
   });
@@ -136,9 +136,9 @@ describe('consumeMessages', () => {
     [{ ...message(), approval_id: 'a\r\nb' }],
     [{ ...tell, extra: 1 }],
   ])('passes by a message it cannot read: %j', async (poison) => {
-    const { room, delivered, log } = mailRoom();
+    const { ports, delivered, log } = mailPorts();
     const { batch, fates } = queueBatch([poison, message()]);
-    await consumeMessages(batch, room);
+    await consumeMessages(batch, ports);
     expect(fates).toEqual([
       { ack: false, retryDelaySeconds: 5 },
       { ack: true, retryDelaySeconds: null },
@@ -148,9 +148,9 @@ describe('consumeMessages', () => {
   });
 
   it.each(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED'])('gives an address up at once on %s', async (code) => {
-    const { room, delivered } = mailRoom({ email: failingWith(code) });
+    const { ports, delivered } = mailPorts({ email: failingWith(code) });
     const { batch, fates } = queueBatch([message()]);
-    await consumeMessages(batch, room);
+    await consumeMessages(batch, ports);
     expect(delivered).toEqual([[message(), 'undeliverable']]);
     expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
   });
@@ -168,21 +168,21 @@ describe('consumeMessages', () => {
     `ana@${'shop.'.repeat(60)}example`,
     '',
   ])('never sends to %j', async (to) => {
-    const { room, sent, delivered } = mailRoom({ task: () => task(to) });
+    const { ports, sent, delivered } = mailPorts({ task: () => task(to) });
     const { batch } = queueBatch([message()]);
-    await consumeMessages(batch, room);
+    await consumeMessages(batch, ports);
     expect(sent).toEqual([]);
     expect(delivered).toEqual([[message(), 'undeliverable']]);
   });
 
   it('logs ids and codes, never an address or a link', async () => {
     for (const email of [
-      mailRoom().room.email,
+      mailPorts().ports.email,
       failingWith('E_DELIVERY_FAILED'),
       failingWith('E_RECIPIENT_SUPPRESSED'),
     ]) {
-      const { room, log, printed } = mailRoom({ email });
-      await consumeMessages(queueBatch([message()]).batch, room);
+      const { ports, log, printed } = mailPorts({ email });
+      await consumeMessages(queueBatch([message()]).batch, ports);
       expect(log).toHaveLength(1);
       expect(log[0]).toMatchObject({ approval_id: 'apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48', approver: 0 });
       expect(JSON.stringify(log)).not.toMatch(/@|:\/\/|25/);
@@ -191,11 +191,11 @@ describe('consumeMessages', () => {
   });
 
   it('shows the link on the console of a loopback deployment, also where the mail fails', async () => {
-    const { room, printed } = mailRoom({
+    const { ports, printed } = mailPorts({
       config: { mailFrom: 'gate@toolgate.test', loopback: true },
       email: failingWith('E_DELIVERY_FAILED'),
     });
-    await consumeMessages(queueBatch([message()]).batch, room);
+    await consumeMessages(queueBatch([message()]).batch, ports);
     expect(printed).toEqual([`Approval apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48: ${LINK}`]);
   });
 });

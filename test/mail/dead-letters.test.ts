@@ -9,29 +9,29 @@ const approval: QueueMessage = { type: 'approval', object: OBJECT, approval_id: 
 const notice: QueueMessage = { type: 'notice', object: OBJECT, seq: 4, approver: 0 };
 const tell: QueueMessage = { type: 'tell', object: OBJECT, caller_id: 'c'.repeat(16) };
 
-function deadLetterRoom(fails = false) {
+function deadLetterPorts(fails = false) {
   const delivered: unknown[] = [];
   const log: LogLine[] = [];
   const session = () => ({
     delivered: (of: QueueMessage, result: string) =>
       fails ? Promise.reject(new Error('gone')) : Promise.resolve(void delivered.push([of, result])),
   });
-  return { room: { session, log: (line: LogLine) => void log.push(line) }, delivered, log };
+  return { ports: { session, log: (line: LogLine) => void log.push(line) }, delivered, log };
 }
 
 describe('buryDeadLetters', () => {
   it("marks the address of an approval's mail undeliverable", async () => {
-    const { room, delivered } = deadLetterRoom();
+    const { ports, delivered } = deadLetterPorts();
     const { batch, fates } = queueBatch([approval]);
-    await buryDeadLetters(batch, room);
+    await buryDeadLetters(batch, ports);
     expect(delivered).toEqual([[approval, 'undeliverable']]);
     expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
   });
 
   it('logs what is no approval, and is done with it', async () => {
-    const { room, delivered, log } = deadLetterRoom();
+    const { ports, delivered, log } = deadLetterPorts();
     const { batch, fates } = queueBatch([notice, tell, { type: 'unheard-of', to: 'ana@shop.example' }]);
-    await buryDeadLetters(batch, room);
+    await buryDeadLetters(batch, ports);
     expect(delivered).toEqual([]);
     expect(fates.every(({ ack }) => ack)).toBe(true);
     expect(log).toEqual([
@@ -42,9 +42,9 @@ describe('buryDeadLetters', () => {
   });
 
   it('keeps the message where the session cannot be reached', async () => {
-    const { room } = deadLetterRoom(true);
+    const { ports } = deadLetterPorts(true);
     const { batch, fates } = queueBatch([approval], 2);
-    await buryDeadLetters(batch, room);
+    await buryDeadLetters(batch, ports);
     expect(fates).toEqual([{ ack: false, retryDelaySeconds: 20 }]);
   });
 });
