@@ -48,10 +48,15 @@ const logged: MiddlewareHandler<HttpEnv> = async (c, next) => {
   });
 };
 
-/** Nothing is stored by a cache unless its route says so, and a body that nobody read is let go, or its connection would hang. */
-const tidy: MiddlewareHandler<HttpEnv> = async (c, next) => {
+/** Nothing is stored by a cache unless its route says so. */
+const uncached: MiddlewareHandler<HttpEnv> = async (c, next) => {
   await next();
   if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
+};
+
+/** A body that nobody read is let go, or its connection would hang. */
+const unreadLetGo: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  await next();
   const { body, bodyUsed } = c.req.raw;
   if (body !== null && !bodyUsed) await body.cancel();
 };
@@ -93,7 +98,8 @@ app.use(
     xXssProtection: false,
   }),
 );
-app.use(tidy);
+app.use(uncached);
+app.use(unreadLetGo);
 app.use(
   methodNotAllowed({
     app,
