@@ -94,6 +94,10 @@ export const shownToolName = (name: string): string =>
     .slice(0, 40)
     .join('');
 
+/** The name of an unknown member as it may be shown: only where it is an identifier, since a name is input too. */
+export const shownMemberName = (name: string): string =>
+  /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? name : '(unknown)';
+
 /** Writes a verdict for the wire. */
 export function toOutcome(head: OutcomeHead, verdict: Verdict): Outcome {
   const { deprecated, ...named } = head;

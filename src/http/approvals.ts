@@ -11,10 +11,11 @@ import { problem } from './problem.ts';
 
 type Approval = Exclude<ApprovalAnswer, { refused: string }>;
 
-/** 0..25 seconds: shorter than the idle limit of common proxies and clients. */
+const EXPECTED_WAIT = 'expected whole seconds, 0 to 25';
+/** Shorter than the idle limit of common proxies and clients. */
 export const WaitSeconds = z
   .string()
-  .regex(/^(?:1?\d|2[0-5])$/, 'expected whole seconds, 0 to 25')
+  .regex(/^(?:1?\d|2[0-5])$/, EXPECTED_WAIT)
   .default('0')
   .describe('Answers at a change, or after so many seconds (0 to 25).');
 
@@ -22,8 +23,7 @@ export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
   const wait = WaitSeconds.safeParse(c.req.query('wait'));
-  if (!wait.success)
-    return problem(c, 'invalid-body', { reason: 'wait', detail: 'wait: expected whole seconds, 0 to 25' });
+  if (!wait.success) return problem(c, 'invalid-body', { reason: 'wait', detail: `wait: ${EXPECTED_WAIT}` });
 
   const answer = await sessionStub(c.env, agent.caller, agent.session).approval(
     agent.uid,

@@ -4,13 +4,12 @@
  */
 import type * as z from 'zod';
 import { parseStrictJson } from '../json.ts';
+import { shownMemberName } from '../outcome.ts';
 import type { HttpContext } from './context.ts';
 import { problem } from './problem.ts';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/** An unknown member is shown by its name only if that is an identifier: a name is input too. */
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const MAX_PROBLEMS = 20;
 
 /**
@@ -85,8 +84,6 @@ export function describeMisfits(error: z.core.$ZodError): string {
 }
 
 function pathOf(path: readonly PropertyKey[]): string {
-  const names = path.map((part) =>
-    typeof part === 'number' || IDENTIFIER.test(String(part)) ? String(part) : '(unknown)',
-  );
+  const names = path.map((part) => (typeof part === 'number' ? String(part) : shownMemberName(String(part))));
   return names.join('.') || 'body';
 }

@@ -11,6 +11,8 @@ import { newCallId, proposeAs, type Proposal, type RefusedCall, type Standing } 
 
 /** More would hold a session's object, and its request, for minutes; models write a handful. */
 export const MAX_CALLS = 128;
+/** A whole response with its text and reasoning, not only its calls. */
+export const MAX_CALLS_BODY_BYTES = 1024 * 1024;
 
 export type CallsInARow = {
   /**

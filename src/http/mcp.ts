@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { readJsonBody } from './body.ts';
-import { callsInARow, MAX_CALLS } from './calls-in-a-row.ts';
+import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './calls-in-a-row.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
 import { batchFlaw } from './mcp-batch.ts';
@@ -17,8 +17,6 @@ import { BodyRefused, toolMethods } from './mcp-methods.ts';
 import { problem } from './problem.ts';
 import { refuseCall } from './propose.ts';
 import { agentTools } from './tools.ts';
-
-const MAX_BODY_BYTES = 1024 * 1024;
 
 const AnyJson = z.custom<JsonValue>();
 
@@ -29,7 +27,7 @@ export const mcp = new Hono<HttpEnv>().post('/', async (c) => {
     return problem(c, 'forbidden', { reason: 'foreign_origin' });
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
-  const body = await readJsonBody(c, AnyJson, MAX_BODY_BYTES);
+  const body = await readJsonBody(c, AnyJson, MAX_CALLS_BODY_BYTES);
   if (body instanceof Response) return body;
   const messages = Array.isArray(body) ? body : [body];
   if (messages.length > MAX_CALLS)

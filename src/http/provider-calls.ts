@@ -11,15 +11,12 @@ import type { Outcome } from '../outcome.ts';
 import { providerNamed } from '../providers/index.ts';
 import type { ProposedCall } from '../providers/provider.ts';
 import { readJsonBody } from './body.ts';
-import { callsInARow, MAX_CALLS } from './calls-in-a-row.ts';
+import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './calls-in-a-row.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
 import { refuseCall } from './propose.ts';
 import { agentTools } from './tools.ts';
-
-/** A whole response with its text and reasoning, not only its calls. */
-const MAX_BODY_BYTES = 1024 * 1024;
 
 export const ResponseBody = z
   .custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'expected an object')
@@ -30,7 +27,7 @@ export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) =>
   if (agent instanceof Response) return agent;
   const provider = providerNamed(c.req.param('provider'));
   if (provider === undefined) return problem(c, 'not-found', { reason: 'unknown_provider' });
-  const body = await readJsonBody(c, ResponseBody, MAX_BODY_BYTES);
+  const body = await readJsonBody(c, ResponseBody, MAX_CALLS_BODY_BYTES);
   if (body instanceof Response) return body;
 
   const calls = provider.decode(body);

@@ -1,10 +1,9 @@
 /** Turns zod's issues into the problems a model is told: declared names, types and closed sets, never a value it sent. */
 import type * as z from 'zod';
 import type { JsonObject } from '../json.ts';
-import type { Problem } from '../outcome.ts';
+import { shownMemberName, type Problem } from '../outcome.ts';
 
 const MAX_PROBLEMS = 20;
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 /** At most 20, in the schema's order; `hint` repeats the description of a declared field. */
 export function problemsOf(error: z.ZodError, inputSchema: JsonObject): Problem[] {
@@ -15,7 +14,7 @@ function toProblems(issue: z.core.$ZodIssue, inputSchema: JsonObject): Problem[]
   const path = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
-      field: [...path, IDENTIFIER.test(key) ? key : '(unknown)'].join('.'),
+      field: [...path, shownMemberName(key)].join('.'),
       issue: 'unknown field; remove it',
     }));
   }
