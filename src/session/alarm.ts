@@ -7,7 +7,7 @@ import type { SessionSql } from '../ports.ts';
 import type { Alarms } from './alarms.ts';
 import { readSession, theSession } from './identity.ts';
 import { headOf } from './log.ts';
-import { sendNotices, sendRequests, unsentNotices, unsentRequests } from './notifications.ts';
+import { KEPT_MS, sendNotices, sendRequests, unsentNotices, unsentRequests } from './notifications.ts';
 import { hasOutbox, sendOutbox } from './outbox.ts';
 import type { SessionPorts } from './ports.ts';
 import { latestExpiry, openRecords } from './records.ts';
@@ -15,9 +15,6 @@ import { forgetTables } from './schema.ts';
 import type { SessionGate } from './session-gate.ts';
 import { TRAVEL_MS } from './session-gate.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** A link can be viewed this long after its approval expired; a session is remembered this long after its last activity. */
-export const KEPT_MS = 30 * DAY_MS;
 /** Should the object die while its alarm runs, it is looked at again after this: a mail leaves within ten seconds even so. */
 const BACKSTOP_MS = 10_000;
 const MAX_BACKOFF_MS = 5 * 60_000;

@@ -11,7 +11,7 @@ import type { EffectRecord } from '../ports.ts';
 import type { Alarms } from './alarms.ts';
 import { refundedIn, viewOf } from './approval-view.ts';
 import { readSession, scopeOf, theSession } from './identity.ts';
-import { askAgain, LINK_KEPT_MS } from './notifications.ts';
+import { askAgain, KEPT_MS } from './notifications.ts';
 import type { Polls } from './polls.ts';
 import type { SessionPorts } from './ports.ts';
 import { approversOf, recordAt, recordOfApproval } from './records.ts';
@@ -173,7 +173,7 @@ export class Approvals {
     if (session === null || record?.approval == null) return null;
     const approver = approversOf(sql, record)[number];
     if (approver === undefined || !sameHash(approver.bits, bits)) return null;
-    if (now() >= record.approval.expires_at + LINK_KEPT_MS) return null;
+    if (now() >= record.approval.expires_at + KEPT_MS) return null;
     return scopeOf(session).approvers.includes(approver.email) ? record : null;
   }
 }

@@ -12,8 +12,8 @@ import type { SessionPorts } from './ports.ts';
 import { approversOf, openRecords, recordAt, recordOfApproval, writeApprovers } from './records.ts';
 import type { ApprovalView, MailTask, QueueMessage } from './rpc.ts';
 
-/** A link can be viewed this long after its approval expired. */
-export const LINK_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+/** A link can be viewed this long after its approval expired; a session is remembered this long after its last activity. */
+export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Pending records of which somebody was not asked yet. */
 export const unsentRequests = (sql: SessionSql): EffectRecord[] =>
@@ -86,7 +86,7 @@ async function approvalTask(
     object: objectName(session),
     approver: number,
     bits: approver.bits,
-    expiresAt: record.approval.expires_at + LINK_KEPT_MS,
+    expiresAt: record.approval.expires_at + KEPT_MS,
   });
   const link = `${config.publicUrl}/approvals/${approval_id}?t=${token}`;
   return { kind: 'approval', to: approver.email, link, view: await view(record) };
