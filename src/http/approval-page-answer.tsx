@@ -1,13 +1,8 @@
 /** Every answer of the approver's routes is one HTML document under one set of headers, refusals included. */
-import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { approvalPageStyle } from './approval-page-style.ts';
 import type { HttpContext } from './context.ts';
-
-const NONCE_BYTES = 16;
-
-export type Document = { status: ContentfulStatusCode; title: string; body: Child };
+import { answerDocument, newNonce } from './page.tsx';
 
 /**
  * Sets the headers of SPEC 5. No script, no image, nothing from anywhere: whatever slips into the page stays text. The
@@ -26,36 +21,18 @@ export function setPageHeaders(c: HttpContext, nonce: string): void {
   c.header('Cache-Control', 'no-store');
 }
 
-/** Random for each answer: a nonce that could be known beforehand would allow an injected style. */
-export function newNonce(): string {
-  return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(NONCE_BYTES))));
-}
+export type ApproverDocument = { status: ContentfulStatusCode; title: string; body: Child };
 
-export async function answerDocument(c: HttpContext, { status, title, body }: Document): Promise<Response> {
+export function answerApprover(c: HttpContext, document: ApproverDocument): Promise<Response> {
   const nonce = newNonce();
   setPageHeaders(c, nonce);
-  const page = (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <title>{`${title} · Toolgate`}</title>
-        <style nonce={nonce} dangerouslySetInnerHTML={{ __html: approvalPageStyle }} />
-      </head>
-      <body>
-        <div class="frame">
-          <header class="brand">
-            <strong>Toolgate</strong>
-            <span>An agent proposes, a person decides</span>
-          </header>
-          <main>{body}</main>
-        </div>
-      </body>
-    </html>
+  const brand = (
+    <>
+      <strong>Toolgate</strong>
+      <span>An agent proposes, a person decides</span>
+    </>
   );
-  return c.html(await html`<!DOCTYPE html>${page}`, status);
+  return answerDocument(c, nonce, { ...document, brand, isListed: false });
 }
 
 /** A refusal that shows nothing of any approval. */
@@ -66,7 +43,7 @@ export function answerRefusal(
   text: RefusalText,
 ): Promise<Response> {
   c.set('reason', reason);
-  return answerDocument(c, {
+  return answerApprover(c, {
     status,
     title: text.title,
     body: (

@@ -7,11 +7,12 @@ import { Hono } from 'hono';
 import { verifyApprovalToken } from '../auth/tokens.ts';
 import { logError } from '../log.ts';
 import type { ApprovalView, DecisionAnswer, LinkProof, SessionRpc } from '../session/rpc.ts';
-import { answerDocument, answerRefusal, newNonce, setPageHeaders, type RefusalText } from './approval-page-answer.tsx';
+import { answerApprover, answerRefusal, setPageHeaders, type RefusalText } from './approval-page-answer.tsx';
 import { fieldProblems } from './approval-page-decision.tsx';
 import { noteIsTooLong, readDecisionForm, type DecisionForm } from './approval-page-form.ts';
 import { ApprovalBody, titleOf, type ApprovalPage } from './approval-page-view.tsx';
 import { objectStub, type HttpContext, type HttpEnv } from './context.ts';
+import { newNonce } from './page.tsx';
 
 type Link = { proof: LinkProof; token: string; session: SessionRpc };
 
@@ -111,7 +112,7 @@ function showAgain(c: HttpContext, link: Link, form: DecisionForm, answer: NotDe
 }
 
 const answerPage = (c: HttpContext, status: 200 | 409 | 422 | 503, page: ApprovalPage): Promise<Response> =>
-  answerDocument(c, { status, title: titleOf(page), body: <ApprovalBody page={page} /> });
+  answerApprover(c, { status, title: titleOf(page), body: <ApprovalBody page={page} /> });
 
 /**
  * One page whatever is wrong with the link, so that it tells nothing of what exists. Not counted like other failed

@@ -1,10 +1,9 @@
 /** The pages that explain the gate: one look, one set of headers, nothing loaded from anywhere, no script. */
-import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
-import { approvalPageStyle } from './approval-page-style.ts';
 import type { HttpContext } from './context.ts';
+import { answerDocument, newNonce } from './page.tsx';
 
-/** What these pages have beyond the approver's page. Holds no `<`, so that it cannot end its own element. */
+/** What these pages have beyond the approver's page. */
 const STYLE = `
 .brand a { color: inherit; text-decoration: none; }
 .brand nav { display: flex; flex-wrap: wrap; gap: 4px 16px; }
@@ -40,37 +39,23 @@ summary { cursor: pointer; min-height: 32px; color: var(--accent); font-weight: 
 }
 `;
 
-export async function answerPage(c: HttpContext, title: string, content: Child): Promise<Response> {
-  const nonce = crypto.randomUUID();
+export function answerPage(c: HttpContext, title: string, body: Child): Promise<Response> {
+  const nonce = newNonce();
   c.header(
     'Content-Security-Policy',
     `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; frame-ancestors 'none'`,
   );
-  const page = (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{`${title} · Toolgate`}</title>
-        <style nonce={nonce} dangerouslySetInnerHTML={{ __html: approvalPageStyle + STYLE }} />
-      </head>
-      <body>
-        <div class="frame">
-          <header class="brand">
-            <a href="/docs">
-              <strong>Toolgate</strong>
-            </a>
-            <nav>
-              <a href="/docs/problems">Problems</a>
-              <a href="/openapi.json">OpenAPI</a>
-              <a href="/llms.txt">llms.txt</a>
-            </nav>
-          </header>
-          <main>{content}</main>
-        </div>
-      </body>
-    </html>
+  const brand = (
+    <>
+      <a href="/docs">
+        <strong>Toolgate</strong>
+      </a>
+      <nav>
+        <a href="/docs/problems">Problems</a>
+        <a href="/openapi.json">OpenAPI</a>
+        <a href="/llms.txt">llms.txt</a>
+      </nav>
+    </>
   );
-  return c.html(await html`<!DOCTYPE html>${page}`);
+  return answerDocument(c, nonce, { status: 200, title, brand, body, isListed: true, style: STYLE });
 }

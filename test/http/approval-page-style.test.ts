@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { approvalPageStyle } from '../../src/http/approval-page-style.ts';
+import { pageStyle } from '../../src/http/page-style.ts';
 
-describe('approvalPageStyle', () => {
-  const [light = '', dark = ''] = approvalPageStyle.split('@media (prefers-color-scheme: dark)');
+describe('pageStyle', () => {
+  const [light = '', dark = ''] = pageStyle.split('@media (prefers-color-scheme: dark)');
   const colourIn = (scheme: string, name: string): string =>
     new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(scheme)?.[1] ?? '';
 

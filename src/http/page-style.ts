@@ -1,8 +1,8 @@
 /**
- * The approver's page: a system font, tabular figures, nothing loaded. Every text colour has a contrast of at least 4.5:1 on
+ * All pages, the approver's first: a system font, tabular figures, nothing loaded. Every text colour has a contrast of at least 4.5:1 on
  * its ground, in both schemes; every control is at least 44 px high. Holds no `<`, so that it cannot end its own element.
  */
-export const approvalPageStyle = `
+export const pageStyle = `
 :root {
   color-scheme: light dark;
   --ground: #f3f5f8; --card: #ffffff; --text: #17212e; --muted: #4b5969; --line: #cfd6df; --field: #7b8794;
