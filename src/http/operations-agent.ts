@@ -1,11 +1,12 @@
 /** What hosts and agents may ask: sessions, calls, tools, approvals, MCP. */
 import * as z from 'zod';
-import { definitionFormats, providers } from '../providers/index.ts';
+import { providers } from '../providers/index.ts';
 import { WaitSeconds } from './approvals.ts';
 import { CallBody } from './calls.ts';
 import { json, type Operation } from './operation.ts';
 import { ResponseBody } from './provider-calls.ts';
 import { OpenBody, SessionId } from './sessions.ts';
+import { ToolsQuery } from './tools.ts';
 import { approval, endedSession, jsonRpc, openedSession, outcome, providerAnswer, toolDefinitions } from './wire.ts';
 
 const STANDING = ['RateLimit-Policy', 'RateLimit', 'Toolgate-Audit'] as const;
@@ -80,9 +81,9 @@ const rest: Operation[] = [
     description:
       "Without `provider`: name, description and the arguments' JSON Schema as `parameters`. With it: the `tools` of that provider's request, byte-identical from call to call.",
     credential: 'agent',
-    query: { provider: z.enum([...definitionFormats.keys()]).optional() },
+    query: ToolsQuery.shape,
     answers: { 200: json('The definitions.', toolDefinitions) },
-    problems: ['not-found'],
+    problems: ['invalid-body'],
   },
   {
     method: 'get',

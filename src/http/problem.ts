@@ -89,8 +89,8 @@ export const PROBLEM_TYPES = {
     status: 422,
     title: 'The body does not have the expected members',
     explanation:
-      'The body is JSON, but a member is missing, unknown or of the wrong type or form. "detail" names each such member and ' +
-      'what is expected; it never repeats a value. The request took no step.',
+      'The body is JSON, but a member is missing, unknown or of the wrong type or form, or a parameter of the query is. "detail" ' +
+      'names each of them and what is expected; it never repeats a value. The request took no step.',
   },
   'too-many-requests': {
     status: 429,

@@ -1,19 +1,24 @@
 /** The tools a session may use, as a provider's request takes them: `GET /v1/tools` (SPEC 3). */
 import { Hono } from 'hono';
+import * as z from 'zod';
 import type { SessionClaims } from '../auth/tokens.ts';
 import { definitionFormats } from '../providers/index.ts';
 import { neutral } from '../providers/neutral.ts';
 import { allTools } from '../tools/index.ts';
+import { describeMisfits } from './body.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
 
+/** Strict: a misspelled name must not answer with another format as if it had been understood. */
+export const ToolsQuery = z.strictObject({ provider: z.enum([...definitionFormats.keys()]).optional() });
+
 export const tools = new Hono<HttpEnv>().get('/', async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
-  const provider = c.req.query('provider');
-  const format = provider === undefined ? neutral : definitionFormats.get(provider);
-  if (format === undefined) return problem(c, 'not-found', { reason: 'unknown_provider' });
+  const query = ToolsQuery.safeParse(c.req.query());
+  if (!query.success) return problem(c, 'invalid-body', { reason: 'query', detail: describeMisfits(query.error) });
+  const format = definitionFormats.get(query.data.provider ?? '') ?? neutral;
   const allowed = await agentTools(c, agent);
   if (allowed === null) return refuseCredential(c, 'session_not_live');
   // In the registry's order, which is that of the names: equal bytes from call to call keep a provider's prompt cache.

@@ -36,7 +36,16 @@ describe('GET /v1/tools', () => {
 
   it.each(['neutral', 'constructor', '__proto__', 'OPENAI', ''])('knows no provider %j', async (provider) => {
     const { get } = await allowing(['get_order']);
-    expect((await get(`/v1/tools?provider=${provider}`)).status).toBe(404);
+    const response = await get(`/v1/tools?provider=${provider}`);
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ detail: expect.stringMatching(/^provider: .*"openai"/) as string });
+  });
+
+  it('refuses a parameter it does not know', async () => {
+    const { get } = await allowing(['get_order']);
+    const response = await get('/v1/tools?privider=openai');
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ detail: 'privider: unknown member' });
   });
 
   it('shows a session that may use nothing an empty list', async () => {
