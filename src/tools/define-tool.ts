@@ -122,7 +122,7 @@ export function defineTool<
   Writes extends keyof WritePorts = never,
 >(declared: ReadTool<Input, Output, Code, Reads> | WriteTool<Input, Output, Code, Reads, Writes>): Tool {
   const { name, description, effect, risky, input, output, codes, deprecatedBy } = declared;
-  if (!NAME.test(name)) throw new Error(`tool name must match ${NAME.source}`);
+  if (!NAME.test(name)) throw new Error(`the tool name ${JSON.stringify(name)} must match ${NAME.source}`);
   if (deprecatedBy !== undefined && !description.endsWith(`Deprecated: use ${deprecatedBy}.`))
     throw new Error(`the description of ${name} must end "Deprecated: use ${deprecatedBy}."`);
 

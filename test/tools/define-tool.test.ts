@@ -21,7 +21,7 @@ describe('defineTool', () => {
   it.each(['', 'Lookup', '1_lookup', 'look-up', 'look up', 'lookup\n', `l${'x'.repeat(64)}`])(
     'refuses the name %j',
     (name) => {
-      expect(() => defineTool({ ...declared, name })).toThrow('tool name must match');
+      expect(() => defineTool({ ...declared, name })).toThrow(`the tool name ${JSON.stringify(name)} must match`);
     },
   );
 
