@@ -164,7 +164,8 @@ const answer = (opened: 'new' | 'rejoined', session: SessionRow, expires_at: num
 function ownOf(request: OpenRequest): Own {
   const { tools, max_steps, max_refund_cents, max_session_refund_cents } = request;
   return {
-    ...(tools === undefined ? {} : { tools }),
+    // A name may come a thousand times; what is kept of it is read with every call.
+    ...(tools === undefined ? {} : { tools: [...new Set(tools)] }),
     ...(max_steps === undefined ? {} : { max_steps }),
     ...(max_refund_cents === undefined ? {} : { max_refund_cents }),
     ...(max_session_refund_cents === undefined ? {} : { max_session_refund_cents }),

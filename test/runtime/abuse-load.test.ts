@@ -121,6 +121,14 @@ describe('a session that is spent', () => {
   });
 });
 
+describe('a session of a thousand tools', () => {
+  it('keeps each of their names once', async () => {
+    const tools = Array.from({ length: 4_000 }, () => 'get_order');
+    const agent = await newAgent({}, { tools });
+    expect((await dumpOf(agent.object)).length).toBeLessThan(4 * KIB);
+  });
+});
+
 describe('an agent that asks and asks', () => {
   it('has three approvals waiting and ten in all, and its approvers a mail for each and three notices', async () => {
     const subjects: string[] = [];
