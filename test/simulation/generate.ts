@@ -109,13 +109,13 @@ function stepOf(orders: number, refunds: Refunding[], random: Random): Step {
 }
 
 function operatorAct(callers: number, orders: number, clients: Client[], random: Random): OperatorAct {
-  const atMs = momentOf(clients, random);
+  const when = { atMs: momentOf(clients, random), atRead: random.chance(0.3) ? random.int(1, 6) : null };
   const kind = random.unit();
   const caller = random.int(0, callers - 1);
-  if (kind < 0.5) return { act: 'patch', atMs, caller, patch: patchOf(random) };
-  if (kind < 0.7) return { act: 'revoke', atMs, caller };
-  if (kind < 0.87) return { act: random.chance(0.7) ? 'withdraw' : 'resend', atMs };
-  return { act: 'raise', atMs, order: random.int(0, orders - 1), by_cents: random.pick([500, 5_000]) };
+  if (kind < 0.5) return { act: 'patch', ...when, caller, patch: patchOf(random) };
+  if (kind < 0.7) return { act: 'revoke', ...when, caller };
+  if (kind < 0.87) return { act: random.chance(0.7) ? 'withdraw' : 'resend', ...when };
+  return { act: 'raise', ...when, order: random.int(0, orders - 1), by_cents: random.pick([500, 5_000]) };
 }
 
 const patchOf = (random: Random): Partial<Policy> =>

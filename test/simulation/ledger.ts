@@ -66,6 +66,13 @@ export class Ledger {
     this.database.mark('world');
   }
 
+  /** Resolves while an object's n-th look at an order is under way. */
+  looked(n: number): Promise<void> {
+    return new Promise((resolve) => this.#watchers.set(n, [...(this.#watchers.get(n) ?? []), resolve]));
+  }
+  readonly #watchers = new Map<number, (() => void)[]>();
+  #looks = 0;
+
   end = (): void => this.database.undo('world');
 
   /** The binding as one sender holds it. */
@@ -100,11 +107,15 @@ export class Ledger {
     const doubled = writes && random.chance(faults.duplicateWrite);
     const crash = random.chance(faults.crashAtSend);
     const crashLater = random.chance(faults.crashAtAnswer);
+    const watchers = name === 'read orders' ? (this.#watchers.get((this.#looks += 1)) ?? []) : [];
+    for (const watcher of watchers) watcher();
     const arrival = late
       ? random.skewed(1_000, 600_000)
-      : random.chance(faults.slow)
-        ? 1_900 * random.unit()
-        : random.skewed(1, 60);
+      : watchers.length > 0
+        ? 1_000 + 900 * random.unit()
+        : random.chance(faults.slow)
+          ? 1_900 * random.unit()
+          : random.skewed(1, 60);
     if (late) fail(LOST, random.skewed(1, 2_500));
     this.#time.after(arrival, () => {
       this.#note(`ledger: ${name}${lost || late ? ', answer lost' : ''}${silent ? ', no answer' : ''}`);

@@ -12,7 +12,7 @@ export async function operate(
   world: World,
   model: Model,
 ): Promise<void> {
-  await world.time.sleep(act.atMs);
+  await (act.atRead === null ? world.time.sleep(act.atMs) : world.ledger.looked(act.atRead));
   switch (act.act) {
     case 'raise': {
       world.note(`the shop raises ${orders[act.order] ?? ''} by ${act.by_cents}`);

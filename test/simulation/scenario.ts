@@ -29,7 +29,8 @@ export type Own = Partial<{
 
 export type Client = { name: string; session: number; startMs: number; steps: Step[] };
 
-export type OperatorAct = { atMs: number } & (
+/** `atRead` instead of a time: while an object's n-th look at an order is under way, which then takes long. */
+export type OperatorAct = { atMs: number; atRead: number | null } & (
   | { act: 'patch'; caller: number; patch: Partial<Policy> }
   | { act: 'revoke'; caller: number }
   | { act: 'withdraw' | 'resend' }

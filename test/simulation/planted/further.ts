@@ -28,8 +28,8 @@ export const FURTHER: PlantedBug[] = [
       },
       {
         file: APPROVED,
-        find: `if (record.state !== 'pending' || gate.now() < (record.approval?.expires_at ?? 0)) return false;`,
-        replace: `if (actor === 'session' || record.state !== 'pending' || gate.now() < (record.approval?.expires_at ?? 0)) return false;`,
+        find: `|| gate.now() < record.approval.expires_at) return false;`,
+        replace: `|| actor === 'session' || gate.now() < record.approval.expires_at) return false;`,
       },
     ],
   },
