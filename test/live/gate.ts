@@ -1,0 +1,115 @@
+/** The built Worker as operator, host, agent and approver meet it: over HTTP, and ready for it to die at any moment. */
+import * as z from 'zod';
+import { mailsUrl } from '../../scripts/local-mails.ts';
+import { ADMIN_TOKEN } from './built-worker.ts';
+
+const ANSWER_LIMIT_MS = 30_000;
+
+export type Json = Record<string, unknown>;
+
+/** No answer came: what was asked may have been done or not. */
+export class Unanswered extends Error {}
+
+const outcome = z.object({
+  call_id: z.string(),
+  ok: z.boolean(),
+  code: z.string(),
+  step: z.int().nullable(),
+  replayed: z.boolean(),
+  data: z.record(z.string(), z.unknown()).optional(),
+  message: z.string().optional(),
+  approval: z.object({ id: z.string(), status: z.string() }).optional(),
+});
+
+/** `audit` is the evidence a host can keep: the place of the call's row and its hash. */
+export type Told = z.output<typeof outcome> & { audit: { seq: number; hash: string } };
+
+export type Session = { caller_id: string; session_id: string; uid: string; token: string };
+
+export class Gate {
+  readonly url: string;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  async newCaller(policy: Json): Promise<{ caller_id: string; api_key: string }> {
+    const body = { approvers: ['ana@shop.test'], customer_scope: 'any', ...policy };
+    const { json } = await this.#send('/admin/callers', ADMIN_TOKEN, body);
+    return z.object({ caller_id: z.string(), api_key: z.string() }).parse(json);
+  }
+
+  async open(caller: { caller_id: string; api_key: string }, session_id: string, fields: Json = {}): Promise<Session> {
+    const { json } = await this.#send('/v1/sessions', caller.api_key, { session_id, ttl_seconds: 86_400, ...fields });
+    const { token } = z.object({ token: z.string() }).parse(json);
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    return { caller_id: caller.caller_id, session_id, token, uid: z.object({ uid: z.string() }).parse(claims).uid };
+  }
+
+  async call(token: string, call: { tool: string; arguments: Json; call_id: string }): Promise<Told> {
+    const { json, headers } = await this.#send('/v1/calls', token, call);
+    const [, seq, hash = ''] = /^(\d+):([0-9a-f]{64})$/.exec(headers.get('toolgate-audit') ?? '') ?? [];
+    return { ...outcome.parse(json), audit: { seq: Number(seq), hash } };
+  }
+
+  async approvalStatus(token: string, id: string): Promise<string> {
+    const { json } = await this.#send(`/v1/approvals/${id}`, token);
+    return z.object({ status: z.string() }).parse(json).status;
+  }
+
+  /** False where the approval has not travelled to the operator's list yet, or is no longer pending. */
+  async resend(id: string): Promise<boolean> {
+    const answer = await this.#fetch(`/admin/approvals/${id}/resend`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
+    });
+    if (answer.status >= 500) throw new Error(`resend answered ${answer.status}`);
+    return answer.status === 200;
+  }
+
+  /** The mails since the Worker started, as wrangler lists them. */
+  async mails(): Promise<{ id: string; subject: string }[]> {
+    const answer = await this.#fetch(`${mailsUrl('')}?per_page=100`);
+    const listed = z.object({ result: z.array(z.object({ messageId: z.string(), subject: z.string() })) });
+    return listed.parse(JSON.parse(answer.text)).result.map(({ messageId, subject }) => ({ id: messageId, subject }));
+  }
+
+  async linkInMail(id: string): Promise<string | null> {
+    const answer = await this.#fetch(`${mailsUrl('')}?email_id=${encodeURIComponent(id)}`);
+    const { text } = z.object({ result: z.object({ text: z.string() }) }).parse(JSON.parse(answer.text)).result;
+    return /\/approvals\/\S+\?t=[\w.-]+/.exec(text)?.[0] ?? null;
+  }
+
+  /** Looks at the page and sends its form; the status of the answer. */
+  async decide(link: string, decision: 'approve' | 'reject', phrase: string): Promise<number> {
+    const { text: page } = await this.#fetch(link);
+    const [, refunded_cents = ''] = /name="refunded_cents" value="(\d+)"/.exec(page) ?? [];
+    const answer = await this.#fetch(link, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Origin: this.url },
+      body: new URLSearchParams({ decision, phrase, note: '', refunded_cents }),
+    });
+    return answer.status;
+  }
+
+  /** Throws on anything but a success: these requests are all good ones. */
+  async #send(path: string, credential: string, body?: Json): Promise<{ json: unknown; headers: Headers }> {
+    const headers = { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json' };
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+    const { status, headers: received, text } = await this.#fetch(path, init);
+    if (status !== 200 && status !== 201) throw new Error(`${path} answered ${status}: ${text}`);
+    return { json: JSON.parse(text), headers: received };
+  }
+
+  async #fetch(path: string, init: RequestInit = {}): Promise<{ status: number; headers: Headers; text: string }> {
+    try {
+      const answer = await fetch(`${this.url}${path}`, { ...init, signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+      return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'TimeoutError')
+        throw new Error(`${path} was not answered within ${ANSWER_LIMIT_MS / 1_000} seconds`, { cause: error });
+      throw new Unanswered(path, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * `npm run load [-- --minutes N] [--seed TEXT]`: the built Worker on this machine under a soak of N minutes, a spike, and half
+ * the soak again. Afterwards the accounts must agree exactly (a row for every call answered, an effect for every refund told as
+ * done, truth.ts), and workerd must not have grown.
+ */
+import { parseArgs } from 'node:util';
+import type { Call } from './agent.ts';
+import type { BuiltWorker } from './built-worker.ts';
+import { Crowd } from './crowd.ts';
+import { Memory } from './memory.ts';
+import { onStage } from './stage.ts';
+import { checkLedger, checkRows, checkTold, inTime, verifyAudit, Violation } from './truth.ts';
+
+/** Enough to see the accounts agree; memory needs minutes. */
+const SHORT_MINUTES = '0.1';
+const SOAK_WIDTH = 8;
+const SPIKE_WIDTH = 64;
+const SPIKE_SHARE = 1 / 3;
+const MAX_SPIKE_MS = 30_000;
+/** workerd at the end of the second soak over workerd at the end of the first: between them lies the spike. */
+const MAX_GROWTH = 2;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: SHORT_MINUTES },
+    seed: { type: 'string', default: String(Date.now()) },
+  },
+});
+const soakMs = Number(values.minutes) * 60_000;
+if (!(soakMs > 0)) throw new Error('--minutes takes a number above 0.');
+
+console.log(`Seed ${values.seed}: building and starting …`);
+await onStage('load', async (worker) => {
+  const crowd = await Crowd.of(worker, values.seed);
+  const growth = await load(worker, crowd);
+  const calls = crowd.agents.flatMap((agent) => agent.calls);
+  await checkLedger(worker);
+  await checkTold(worker, calls);
+  for (const agent of crowd.agents) await inTime(() => checkRows(worker, agent.session, agent.calls));
+  console.log(await account(worker, calls));
+  console.log(await verifyAudit(worker));
+  if (growth > MAX_GROWTH) throw new Violation(`workerd grew by ${growth.toFixed(2)}, more than ${MAX_GROWTH}`);
+});
+
+/** How much workerd has grown from the end of the first soak to that of the second. */
+async function load(worker: BuiltWorker, crowd: Crowd): Promise<number> {
+  const memory = new Memory(worker);
+  try {
+    console.log(`soak:  ${await crowd.busyFor(soakMs, SOAK_WIDTH)}`);
+    const before = memory.lately();
+    console.log(`spike: ${await crowd.busyFor(Math.min(soakMs * SPIKE_SHARE, MAX_SPIKE_MS), SPIKE_WIDTH)}`);
+    console.log(`soak:  ${await crowd.busyFor(soakMs / 2, SOAK_WIDTH)}`);
+    return memory.lately() / before;
+  } finally {
+    console.log(memory.end());
+  }
+}
+
+/** Every call has its row and every effect its host, and nothing else is there. */
+async function account(worker: BuiltWorker, calls: readonly Call[]): Promise<string> {
+  const isDone = ({ key, told }: Call): boolean => key !== null && told.at(-1)?.ok === true;
+  const told = { rows: calls.length, effects: new Set(calls.filter(isDone).map(({ key }) => key)).size };
+  const [counted] = await worker.rows<{ rows: number; effects: number; cents: number; moved: number }>(
+    `SELECT (SELECT count(*) FROM audit WHERE kind = 'call') AS rows,
+            (SELECT count(*) FROM attempts WHERE applied = 1) AS effects,
+            (SELECT coalesce(sum(amount_cents), 0) FROM attempts WHERE applied = 1) AS cents,
+            (SELECT sum(refunded_cents) FROM orders) AS moved`,
+  );
+  if (counted?.rows !== told.rows || counted.effects !== told.effects || counted.cents !== counted.moved)
+    throw new Violation(`hosts count ${JSON.stringify(told)}, the ledger and the audit ${JSON.stringify(counted)}`);
+  return (
+    `${told.rows} calls answered, ${counted.rows} rows; ${told.effects} refunds told as done, ${counted.effects} applied; ` +
+    `${counted.cents} cents applied, ${counted.moved} moved.`
+  );
+}

@@ -1,0 +1,138 @@
+/**
+ * What must hold once everything has settled, whatever died on the way: the ledger, the audit and what hosts were told are
+ * one story. Each check names the first thing that is wrong.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { canonicalJson } from '../../src/canonical.ts';
+import type { JsonValue } from '../../src/json.ts';
+import { runGuarded } from '../../scripts/guarded.ts';
+import type { Call } from './agent.ts';
+import type { Asked } from './approver.ts';
+import { DECIDED } from './approver.ts';
+import { ADMIN_TOKEN, type BuiltWorker } from './built-worker.ts';
+import type { Session, Told } from './gate.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const VERIFY_LIMIT_MS = 120_000;
+
+/** Rows travel within five seconds; ten more where the object died with its alarm. */
+const TRAVEL_LIMIT_MS = 25_000;
+const LOOK_MS = 100;
+
+export class Violation extends Error {}
+
+function demand(holds: boolean, what: () => string): void {
+  if (!holds) throw new Violation(what());
+}
+
+/** One intent, one effect; each order moved by what was applied, and nobody was paid back more than was paid. */
+export async function checkLedger(worker: BuiltWorker): Promise<void> {
+  const twice = await worker.rows<{ call_key: string }>(
+    'SELECT call_key FROM attempts WHERE applied = 1 GROUP BY call_key HAVING count(*) > 1',
+  );
+  demand(twice.length === 0, () => `applied twice: ${twice.map(({ call_key }) => call_key).join(', ')}`);
+  const off = await worker.rows<{ order_id: string; refunded_cents: number; applied_cents: number }>(
+    `SELECT order_id, refunded_cents, applied_cents, total_cents FROM (
+       SELECT orders.*, (SELECT coalesce(sum(amount_cents), 0) FROM attempts
+                         WHERE attempts.order_id = orders.order_id AND applied = 1) AS applied_cents FROM orders)
+     WHERE refunded_cents <> applied_cents OR refunded_cents > total_cents`,
+  );
+  demand(off.length === 0, () => `orders off their attempts: ${JSON.stringify(off)}`);
+}
+
+/** What hosts were told of their refunds is so: done exactly if and as the ledger says, and never taken back. */
+export async function checkTold(worker: BuiltWorker, calls: readonly Call[]): Promise<void> {
+  const applied = new Map<string, string>();
+  const rows = await worker.rows<{ call_key: string; answer: string }>(
+    'SELECT call_key, answer FROM attempts WHERE applied = 1',
+  );
+  for (const { call_key, answer } of rows) applied.set(call_key, canonicalJson(JSON.parse(answer) as JsonValue));
+  const told = new Set<string>();
+  for (const call of calls) {
+    const { key } = call;
+    if (key === null) continue;
+    checkAnswers(call, applied.get(key));
+    if (call.told.at(-1)?.ok === true) told.add(key);
+  }
+  const keys = new Set(calls.map(({ key }) => key));
+  for (const key of applied.keys())
+    demand(!keys.has(key) || told.has(key), () => `applied, but no host was told so at last: ${key}`);
+}
+
+function checkAnswers(call: Call, applied: string | undefined): void {
+  const last = call.told.at(-1);
+  const name = `${call.session.session_id} ${call.call_id}`;
+  demand(last !== undefined, () => `${name} was never answered`);
+  demand(new Set(call.told.map(({ step }) => step)).size <= 1, () => `${name} was told of two steps`);
+  for (const told of call.told.filter(({ ok }) => ok)) {
+    const data = canonicalJson((told.data ?? {}) as JsonValue);
+    demand(data === applied, () => `${name} was told ${data}, the ledger says ${applied ?? 'nothing'}`);
+    demand(last?.ok === true, () => `${name} was told OK, and then ${last?.code}`);
+  }
+  demand(last === undefined || !isUnsettled(last), () => `${name} is stuck: ${last?.code} ${last?.message}`);
+}
+
+/** Answers that say "not known yet"; none may stand once the alarm had its time. */
+const isUnsettled = ({ code, message, approval }: Told): boolean =>
+  (code === 'UPSTREAM_UNAVAILABLE' && message?.includes('Nothing was changed') !== true) ||
+  approval?.status === 'approved';
+
+/** Every answered call has its one row, with the hash its host was given, and no two calls share a step. */
+export async function checkRows(worker: BuiltWorker, session: Session, calls: readonly Call[]): Promise<void> {
+  const rows = await worker.rows<{ seq: number; hash: string; kind: string; call_id: string | null }>(
+    'SELECT seq, hash, kind, call_id FROM audit WHERE uid = ?',
+    session.uid,
+  );
+  const hashes = new Map(rows.map(({ seq, hash }) => [seq, hash]));
+  const steps = new Set<number>();
+  for (const { key, call_id, told } of calls) {
+    const name = `${session.session_id} ${call_id}`;
+    const own = rows.filter((row) => row.kind === 'call' && row.call_id === call_id).length;
+    demand(own === 1 || (key === null && own > 1), () => `${name} has ${own} rows`);
+    for (const { audit } of told)
+      demand(hashes.get(audit.seq) === audit.hash, () => `${name} was shown another hash of row ${audit.seq}`);
+    const step = told.at(-1)?.step;
+    demand(step != null && !steps.has(step), () => `${name} shares step ${step} with another call`);
+    if (step != null) steps.add(step);
+  }
+}
+
+/** A person's decision stands, and only an approval that was executed moved money. */
+export async function checkDecisions(worker: BuiltWorker, asked: readonly Asked[]): Promise<void> {
+  const rows = await worker.rows<{ approval_id: string; decisions: number; attempts: number }>(
+    `SELECT approval_id, sum(kind = 'decision') AS decisions, sum(attempt IS NOT NULL) AS attempts
+     FROM audit WHERE approval_id IS NOT NULL GROUP BY approval_id`,
+  );
+  const counted = new Map(rows.map((row) => [row.approval_id, row]));
+  for (const { id, status, wanted, answers } of asked) {
+    const { decisions = 0, attempts = 0 } = counted.get(id) ?? {};
+    const isDecided = status === 'executed' || status === 'rejected' || status === 'failed';
+    const told = `${id} is ${status}, wanted ${wanted}, answers ${answers.join(' ')}`;
+    demand(status !== 'approved', () => `${told}: stuck`);
+    demand(!answers.includes(DECIDED) || isDecided, () => `${told}: the decision was lost`);
+    demand(wanted === 'approve' ? status !== 'rejected' : status === 'pending' || status === 'rejected', () => told);
+    demand(decisions === (isDecided ? 1 : 0), () => `${told}: ${decisions} rows of decisions`);
+    demand(attempts === (status === 'executed' ? 1 : 0), () => `${told}: ${attempts} rows of effects`);
+  }
+}
+
+/** `npm run audit:verify`; what it says. */
+export async function verifyAudit(worker: BuiltWorker): Promise<string> {
+  const command = [process.execPath, 'scripts/audit-verify.ts', worker.url];
+  const env = { ...process.env, ADMIN_TOKEN };
+  const { code, stdout, stderr } = await runGuarded(command, { cwd: ROOT, env }, VERIFY_LIMIT_MS);
+  demand(code === 0, () => stderr.trim());
+  return stdout.trim();
+}
+
+/** Rows travel for some seconds before they can be looked at. */
+export async function inTime(check: () => Promise<void>): Promise<void> {
+  for (const deadline = Date.now() + TRAVEL_LIMIT_MS; ; await sleep(LOOK_MS)) {
+    try {
+      return await check();
+    } catch (error) {
+      if (!(error instanceof Violation) || Date.now() > deadline) throw error;
+    }
+  }
+}
