@@ -86,7 +86,9 @@ async function play({ url, adminToken, mails }: LocalWorker): Promise<void> {
   const ledger = async (): Promise<number> =>
     attempts.parse(await ask('/admin/ledger', adminToken)).rows.filter(({ applied }) => applied).length;
 
-  console.log(`\n${tableHead()}`);
+  console.log(
+    `\nRefunds above ${CONFIRM_ABOVE_CENTS / 100}.00 need a person; the agent acts for customer CUS-1.\n\n${tableHead()}`,
+  );
   let number = 0;
   let approvalId: string | undefined;
   const propose = async (scene: Scene) => {
@@ -106,9 +108,8 @@ async function play({ url, adminToken, mails }: LocalWorker): Promise<void> {
   const link = await linkInMail({ url, mails }, approvalId);
   if (values.wait) await waitForPerson(link, () => ask(`/v1/approvals/${approvalId}?wait=25`, token));
   else await approveOnPage(link, '25.90');
-  console.log(
-    personRow('a person reads the mail, opens the page, types 25.90', (await ledger()) > before ? 'moved once' : '—'),
-  );
+  const decided = (await ledger()) > before ? 'moved once' : '—';
+  console.log(personRow(`a person reads the mail and ${values.wait ? 'decides' : 'types 25.90'} on the page`, decided));
   for (const scene of afterApproval) await propose(scene);
 
   await showAudit(url, adminToken, ask);
@@ -117,7 +118,7 @@ async function play({ url, adminToken, mails }: LocalWorker): Promise<void> {
 type Ask = (path: string, credential: string, body?: object) => Promise<unknown>;
 
 async function waitForPerson(link: string, poll: () => Promise<unknown>): Promise<void> {
-  console.log(`\nOpen this link, type 25.90 and send your decision:\n${link}\n`);
+  console.log(`\nOpen this link, type 25.90 and send your decision (Ctrl-C ends the demo):\n${link}\n`);
   const undecided = ['pending', 'approved'];
   while (undecided.includes(z.object({ status: z.string() }).parse(await poll()).status));
 }

@@ -9,7 +9,8 @@ export function quickStart(url: string, { apiKey, token }: Demo): string {
   const order = { order_id: 'ORD-1001' };
   const refund = { ...order, amount_cents: 2590, currency: 'BRL', reason: 'damaged' };
   return `
-Toolgate serves ${url} (Ctrl-C ends it; its data stays in .wrangler/state). Paste these into another terminal.
+Toolgate serves ${url} (Ctrl-C ends it; its data stays in .wrangler/state, delete that to begin anew). It is described at
+${url}/docs. Paste these into another terminal; the operator's token is ADMIN_TOKEN in .dev.vars.
 
 # The agent's session token, and its caller's API key
 TOKEN='${token}'
@@ -19,12 +20,13 @@ API_KEY='${apiKey}'
 ${call({ tool: 'get_order', arguments: order })}
 
 # 2. Ask for a refund: it waits for a person
-${call({ tool: 'refund_order', arguments: refund })}
+ASKED=$(${call({ tool: 'refund_order', arguments: refund })}); echo "$ASKED"
 
 # 3. Read the approver's mail (it leaves within seconds; its link is also shown in the first terminal)
 MAILS=${mailsUrl(url)}
-newest_mail() { curl -s -G "$MAILS" --data-urlencode "email_id=$(curl -s "$MAILS" | grep -o '"messageId":"[^"]*"' | head -n 1 | cut -d '"' -f 4)"; }
-until LINK=$(newest_mail | grep -o '${url}/approvals/[A-Za-z0-9_?=.-]*' | head -n 1); [ -n "$LINK" ]; do sleep 1; done; echo "$LINK"
+APPROVAL=$(echo "$ASKED" | grep -o 'apr_[0-9a-f]*' | head -n 1)
+mails() { for ID in $(curl -s "$MAILS" | grep -o '"messageId":"[^"]*"' | cut -d '"' -f 4); do curl -s -G "$MAILS" --data-urlencode "email_id=$ID"; done; }
+until LINK=$(mails | grep -o "${url}/approvals/$APPROVAL?t=[A-Za-z0-9_.-]*" | head -n 1); [ -n "$LINK" ]; do sleep 1; done; echo "$LINK"
 
 # 4. Approve: open the link in a browser, type 25.90 and choose, or post what its form would (303: decided)
 SHOWN=$(curl -s "$LINK" | grep -o 'name="refunded_cents" value="[0-9]*"' | grep -o '[0-9]*')

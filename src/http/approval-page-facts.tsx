@@ -43,6 +43,7 @@ export const LedgerSection = ({ view, change }: { view: ApprovalView; change: Ch
       <>
         <p class="says">Read from the system of record for this page.</p>
         <LedgerList ledger={view.ledger} change={change} />
+        <SameAmount view={view} />
         <h3>Other requests for this order, last 30 days</h3>
         <Others others={view.others} />
       </>
@@ -92,6 +93,27 @@ const Changed = ({ was, now, currency }: { was: number | null; now: number; curr
     is now <ins>{formatMoney({ amount_cents: now, currency })}</ins>
   </mark>
 );
+
+/** The same refund asked for again from another session is a new intent to the gate: only a person can tell. */
+const SameAmount = ({ view: { status, claimed, others } }: { view: ApprovalView }) => {
+  const same = others.filter(
+    ({ amount_cents, currency, ...other }) =>
+      amount_cents === claimed.amount_cents && currency === claimed.currency && STANDING.has(other.status),
+  );
+  const [first] = same.toSorted((a, b) => Number(b.status === 'executed') - Number(a.status === 'executed'));
+  if (first === undefined || claimed.amount_cents === null || status !== 'pending') return null;
+  return (
+    <p class="warning">
+      <strong>
+        The same amount {first.status === 'executed' ? 'was already refunded' : 'is already asked for'} for this order
+      </strong>{' '}
+      (request <Outside value={first.id} />, <Time at={first.opened_at} />
+      ). Make sure that this is not the same refund again.
+    </p>
+  );
+};
+/** What was done, or may still be. */
+const STANDING = new Set(['executed', 'approved', 'pending']);
 
 const Others = ({ others }: { others: OtherApproval[] }) =>
   others.length === 0 ? (

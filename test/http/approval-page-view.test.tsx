@@ -79,6 +79,16 @@ describe('ApprovalBody', () => {
     expect(titleOf(pageOf())).toBe('Your decision: Refund order, 25.90 BRL');
   });
 
+  it('warns where the same amount was refunded for the order already, or is asked for, while it can be decided', async () => {
+    const other = { id: 'apr_other', status: 'executed', amount_cents: 2590, currency: 'BRL', opened_at: 0 };
+    const refunded = 'The same amount was already refunded for this order';
+    expect(await textOf({ others: [{ ...other, status: 'pending' }, other] })).toContain(refunded);
+    expect(await textOf({ others: [{ ...other, status: 'pending' }] })).toContain('is already asked for');
+    for (const differs of [{ amount_cents: 2591 }, { currency: 'USD' }, { status: 'rejected' }])
+      expect(await textOf({ others: [{ ...other, ...differs }] })).not.toContain('The same amount');
+    expect(await textOf({ status: 'executed', others: [other] })).not.toContain('The same amount');
+  });
+
   it('lists the other requests for the order', async () => {
     const others = [
       {
