@@ -2,6 +2,9 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
+// Otherwise wrangler tells for each file that it has read .dev.vars, whose values the bindings below replace.
+process.env['WRANGLER_LOG'] ??= 'warn';
+
 declare module 'vitest' {
   interface ProvidedContext {
     migrations: Awaited<ReturnType<typeof readD1Migrations>>;

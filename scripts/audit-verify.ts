@@ -27,7 +27,9 @@ try {
   const broken = await firstBroken();
   if (broken === null) {
     const { rows, sessions, effects } = verification.counts;
-    console.log(`The audit is whole: ${rows} rows of ${sessions} sessions, ${effects} effects, each in the ledger.`);
+    console.log(
+      `The audit is whole: ${counted(rows, 'row')} of ${counted(sessions, 'session')}, ${counted(effects, 'effect')}, each in the ledger.`,
+    );
   } else {
     console.error(sentence(broken));
     process.exitCode = 1;
@@ -54,7 +56,7 @@ async function lookAgain(): Promise<Broken | null> {
   const late = verification.late();
   if (late.length === 0) return verification.endLate();
   console.error(
-    `${late.length} sessions have rows that may be on their way; looking again in ${TRAVEL_MS / 1_000} s …`,
+    `${counted(late.length, 'session')} may have rows on their way; looking again in ${TRAVEL_MS / 1_000} s …`,
   );
   await sleep(TRAVEL_MS);
   for (const { uid, caller_id, session_id } of late) {
@@ -90,4 +92,8 @@ function reasonOf(error: unknown): string {
 function keptAdminToken(): string | undefined {
   const file = fileURLToPath(new URL('../.dev.vars', import.meta.url));
   return existsSync(file) ? parseEnv(readFileSync(file, 'utf8'))['ADMIN_TOKEN'] : undefined;
+}
+
+function counted(count: number, name: string): string {
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
