@@ -16,7 +16,7 @@ import { confirmation } from './stages/7-confirmation.ts';
 import { sendEffect } from './stages/8-execute.ts';
 
 /** After this an approved action that could not be carried out is failed for good: nobody expects it any more. */
-export const RESUME_LIMIT_MS = 60 * 60 * 1000;
+const RESUME_LIMIT_MS = 60 * 60 * 1000;
 
 /** How an approval ended. `lost`: something else came first; `stale`: the page showed what is no longer so. */
 export type Approved = 'approved' | 'failed' | 'unreadable' | 'stale' | 'barred' | 'lost';

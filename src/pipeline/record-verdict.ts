@@ -25,7 +25,7 @@ export function verdictOf(record: EffectRecord): Verdict {
 export const statusOf = ({ state }: EffectRecord): ApprovalStatus => (state === 'claimed' ? 'approved' : state);
 
 /** What a caller sees of an approval: never a link, never an address. */
-export function noticeOf(record: EffectRecord): ApprovalNotice | null {
+function noticeOf(record: EffectRecord): ApprovalNotice | null {
   const { approval } = record;
   if (approval === null) return null;
   return {
