@@ -103,9 +103,13 @@ export function markTelling(sql: SessionSql): void {
   sql.all("UPDATE session SET told = ''");
 }
 
-/** Rows of the log up to `seq` stand in D1, and it was told `told` of the session. */
-export function markSent(sql: SessionSql, seq: number, told: string): void {
-  sql.all('UPDATE session SET sent_seq = max(sent_seq, ?), told = ?', seq, told);
+/**
+ * Rows of the log up to `seq` stand in D1, and it was told `told` of the session, unless something else than `before` was
+ * told meanwhile: which of two reports that overlap came last is not known then, and it is told again.
+ */
+export function markSent(sql: SessionSql, seq: number, before: string, told: string): void {
+  const text = "UPDATE session SET sent_seq = max(sent_seq, ?), told = CASE told WHEN ? THEN ? ELSE '' END";
+  sql.all(text, seq, before, told);
 }
 
 /** Notices of the log up to `seq` are in the queue. */

@@ -52,7 +52,7 @@ async function sendBatch(ports: SessionPorts): Promise<void> {
   // Only the hash read back proves that these rows stand there, and not somebody else's in their places.
   if (last !== undefined && stored !== last.hash) throw new Error('D1 holds another row where this one belongs');
   sql.transaction(() => {
-    markSent(sql, last?.seq ?? 0, telling);
+    markSent(sql, last?.seq ?? 0, report.session === null ? session.told : '', telling);
     for (const told of approvals) markReported(sql, told);
   });
 }
