@@ -26,7 +26,7 @@ kill -KILL -$$`;
 export type Guarded = {
   stdout: Readable;
   stderr: Readable;
-  /** Resolves with the command's exit code once its whole group is gone; null where it was killed. */
+  /** Resolves with the command's exit code, its whole group killed with it; null where it did not end by itself. */
   ended: Promise<number | null>;
   /** Asks the command to end, and kills it if it does not. Throws if even that does not help. */
   stop: () => Promise<void>;

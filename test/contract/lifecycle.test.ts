@@ -1,0 +1,132 @@
+/** SPEC 10 "Local": whatever ends `npm run dev` and `npm run demo`, and whenever, they leave no process and no port behind. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { claimPort } from '../../scripts/wrangler.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** What a checkout holds and these scripts need. The copy has a state of its own, and processes that can be told by their folder. */
+const NEEDED = [
+  'demo',
+  'migrations',
+  'sample',
+  'scripts',
+  'src',
+  '.npmrc',
+  'package.json',
+  'tsconfig.json',
+  'wrangler.toml',
+];
+const START_LIMIT_MS = 90_000;
+/** The guard waits five seconds for who does not end by itself. */
+const END_LIMIT_MS = 15_000;
+
+let checkout: string;
+let temporary: string;
+beforeEach(() => {
+  checkout = mkdtempSync(join(tmpdir(), 'toolgate-checkout-'));
+  temporary = join(checkout, 'tmp');
+  mkdirSync(temporary);
+  for (const name of NEEDED) cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+});
+afterEach(() => {
+  for (const pid of processes().keys()) process.kill(pid, 'SIGKILL');
+  rmSync(checkout, { recursive: true });
+});
+
+/** Whatever runs in the checkout: its process ids and command lines. A process that has ended has no folder. */
+function processes(): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(checkout)) continue;
+      found.set(Number(pid), readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim());
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return found;
+}
+
+type Run = { npm: ChildProcess; script: () => number; says: (text: string) => Promise<void> };
+
+function npmRun(...args: string[]): Run {
+  const npm = spawn('npm', ['run', ...args], {
+    cwd: checkout,
+    detached: true,
+    env: { ...process.env, TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const output of [npm.stdout, npm.stderr]) output.on('data', (text: Buffer) => (said += text.toString()));
+  return {
+    npm,
+    script: () => {
+      const [pid] = [...processes()].find(([, command]) => command.startsWith('node scripts/')) ?? [];
+      if (pid === undefined) throw new Error(`the script does not run:\n${said}`);
+      return pid;
+    },
+    says: (text) => vi.waitFor(() => expect(said).toContain(text), { timeout: START_LIMIT_MS, interval: 100 }),
+  };
+}
+
+/** wrangler runs: there is something to be left behind. */
+const wranglerRuns = (): Promise<void> =>
+  vi.waitFor(() => expect([...processes().values()].join('\n')).toContain('wrangler-dist/cli.js'), {
+    timeout: START_LIMIT_MS,
+    interval: 50,
+  });
+
+const nothingIsLeft = (): Promise<void> =>
+  vi.waitFor(() => expect([...processes().values()]).toEqual([]), { timeout: END_LIMIT_MS, interval: 100 });
+
+const foldersLeft = (): string[] => readdirSync(temporary).filter((name) => name.startsWith('toolgate'));
+
+describe.runIf(process.platform === 'linux')('npm run dev', () => {
+  it('leaves nothing behind when npm is killed while it starts', async () => {
+    const { npm } = npmRun('dev', '--', '--port', String(await claimPort(0)));
+    await wranglerRuns();
+    npm.kill('SIGKILL');
+    await nothingIsLeft();
+  });
+
+  it('leaves nothing behind when it is killed while it starts', async () => {
+    const { script } = npmRun('dev', '--', '--port', String(await claimPort(0)));
+    await wranglerRuns();
+    process.kill(script(), 'SIGKILL');
+    await nothingIsLeft();
+  });
+
+  it('leaves neither process nor port behind when npm is killed while it serves', async () => {
+    const port = await claimPort(0);
+    const { npm, says } = npmRun('dev', '--', '--port', String(port));
+    await says('# Open another session');
+    npm.kill('SIGKILL');
+    await nothingIsLeft();
+    expect(await claimPort(port)).toBe(port);
+  });
+});
+
+describe.runIf(process.platform === 'linux')('npm run demo', () => {
+  it('leaves nothing behind when it is interrupted while it starts', async () => {
+    const { npm, script } = npmRun('demo');
+    await wranglerRuns();
+    process.kill(script(), 'SIGINT');
+    expect(await once(npm, 'exit')).toEqual([130, null]);
+    expect([...processes().values()]).toEqual([]);
+    expect(foldersLeft()).toEqual([]);
+  });
+
+  it('leaves nothing behind when npm is terminated while a person is waited for', async () => {
+    const { npm, says } = npmRun('demo', '--', '--wait');
+    await says('Open this link');
+    npm.kill('SIGTERM');
+    await nothingIsLeft();
+    expect(foldersLeft()).toEqual([]);
+  });
+});
