@@ -4,6 +4,7 @@ import { expect, vi } from 'vitest';
 import { phraseOf } from '../../src/money.ts';
 import type { Outcome } from '../../src/outcome.ts';
 import type { CallAnswer, DecisionAnswer, DecisionRequest } from '../../src/session/rpc.ts';
+import type { SessionPlace } from '../../src/store/sessions.ts';
 import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../src/store/audit-row.ts';
 import { auditIn, rowsIn, runAlarm } from './inside.ts';
 import { outcomeOf, type Agent } from './session.ts';
@@ -87,18 +88,23 @@ export const APPLIED: KnownAttempt = { attempt: 1, applied: 1, code: null };
 export const statesIn = async ({ object }: Agent): Promise<string[]> =>
   (await rowsIn(object, 'SELECT state FROM record ORDER BY step, round')).map(({ state }) => String(state));
 
+/** No gap and no fork, and every hash as its row says. */
+export function expectChain({ caller_id, session_id, uid }: SessionPlace, rows: AuditRow[]): void {
+  let previous = firstPrevious(caller_id, session_id, uid);
+  for (const [place, row] of rows.entries()) {
+    expect(row).toMatchObject({ uid, seq: place + 1, hash: chainHash(previous, row) });
+    if (row.arguments !== null) expect(row.args_hash).toBe(argumentsHash(row.salt ?? '', row.arguments));
+    previous = row.hash;
+  }
+}
+
 /**
  * The session's audit rows, once all of this holds: no gap and no fork in the chain, every hash as its row says; and for
  * each applied attempt exactly one row that made a record executed, and the reverse.
  */
 export async function provenLog(agent: Agent): Promise<AuditRow[]> {
   const rows = await auditIn(agent.object);
-  let previous = firstPrevious(agent.caller_id, agent.session_id, agent.uid);
-  for (const [place, row] of rows.entries()) {
-    expect(row).toMatchObject({ uid: agent.uid, seq: place + 1, hash: chainHash(previous, row) });
-    if (row.arguments !== null) expect(row.args_hash).toBe(argumentsHash(row.salt ?? '', row.arguments));
-    previous = row.hash;
-  }
+  expectChain(agent, rows);
   const { results } = await env.DB.prepare('SELECT call_key, attempt FROM attempts WHERE uid = ? AND applied = 1')
     .bind(agent.uid)
     .all<{ call_key: string; attempt: number }>();
