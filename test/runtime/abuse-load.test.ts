@@ -150,6 +150,7 @@ describe('an agent that asks and asks', () => {
         expect(['CONFIRMATION_REQUIRED', 'POLICY_LIMIT']).toContain(body['code']);
         if (approval !== undefined) asked.add(approval.id);
       }
+      expect(asked.size).toBe(Math.min(3 * (round + 1), 10));
       await runAlarm(agent.object);
       await vi.waitFor(() => expect([...asked].filter((id) => mailed(id) < 2)).toEqual([]), 5_000);
       for (const id of asked) await reject({ agent, id, order: '' });
