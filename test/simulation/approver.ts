@@ -6,34 +6,34 @@ import type { Model } from './model.ts';
 import { Random } from './random.ts';
 import { PUBLIC_URL } from './deployment.ts';
 import { claimsIn, forgedLink } from './forged-link.ts';
-import type { World } from './world.ts';
+import type { Stage } from './stage.ts';
 
 type Page = { status: string; phrase: string; refunded_cents: number | null };
 
 export class Approvers {
-  readonly #world: () => World;
+  readonly #stage: () => Stage;
   readonly #model: Model;
   readonly #letters = new Map<string, number>();
 
-  constructor(world: () => World, model: Model) {
-    [this.#world, this.#model] = [world, model];
+  constructor(stage: () => Stage, model: Model) {
+    [this.#stage, this.#model] = [stage, model];
   }
 
   readonly arrived = ({ to, link }: Letter): void => {
     if (link === null) return;
     const number = (this.#letters.get(to) ?? 0) + 1;
     this.#letters.set(to, number);
-    const random = new Random(`${to} ${number} ${this.#world().scenario.seed}`);
+    const random = new Random(`${to} ${number} ${this.#stage().seed}`);
     // One person may have the page open in two places.
     const visits = random.chance(0.25) ? 2 : 1;
     for (let visit = 0; visit < visits; visit += 1) void this.#visit(to, link, random);
   };
 
   async #visit(to: string, link: string, random: Random): Promise<void> {
-    const { time, note } = this.#world();
+    const { time, note } = this.#stage();
     await time.sleep(random.chance(0.6) ? random.skewed(200, 20_000) : random.skewed(1_000, 900_000));
     const page = await this.#look(link);
-    if (this.#world().scenario.http && page !== null && random.chance(0.3)) await this.#forge(link);
+    if (this.#stage().http && page !== null && random.chance(0.3)) await this.#forge(link);
     if (random.chance(0.15) || page === null) return;
     await time.sleep(random.chance(0.8) ? random.skewed(500, 30_000) : random.skewed(10_000, 600_000));
     const approves = random.chance(0.75);
@@ -56,13 +56,13 @@ export class Approvers {
   }
 
   async #forge(link: string): Promise<void> {
-    const forged = await forgedLink(link, this.#world().config);
+    const forged = await forgedLink(link, this.#stage().config);
     if ((await this.#lookByHttp(forged)) !== null)
       this.#model.fail('foreign-audience', 'a link signed as a session token opens the page');
   }
 
   async #look(link: string): Promise<Page | null> {
-    const { http } = this.#world().scenario;
+    const { http } = this.#stage();
     const done = this.#model.asks('an approver looks');
     const page = http ? await this.#lookByHttp(link) : await this.#lookDirectly(link);
     done();
@@ -78,7 +78,7 @@ export class Approvers {
   }
 
   async #lookByHttp(link: string): Promise<Page | null> {
-    const response = await this.#world().fetch(link.slice(PUBLIC_URL.length), { method: 'GET' });
+    const response = await this.#stage().fetch(link.slice(PUBLIC_URL.length), { method: 'GET' });
     const text = await response.text();
     const shown = /name="refunded_cents" value="(\d*)"/.exec(text)?.[1];
     const phrase = /The amount asked for is (?:<[^>]+>)*([\d.]+)/.exec(text)?.[1];
@@ -90,14 +90,14 @@ export class Approvers {
     link: string,
     form: { decision: 'approve' | 'reject'; phrase: string; refunded_cents: number | null },
   ): Promise<string> {
-    if (this.#world().scenario.http) {
+    if (this.#stage().http) {
       const body = new URLSearchParams({
         ...form,
         refunded_cents: String(form.refunded_cents ?? ''),
         note: '',
       }).toString();
       const headers = { origin: PUBLIC_URL, 'content-type': 'application/x-www-form-urlencoded' };
-      const response = await this.#world().fetch(link.slice(PUBLIC_URL.length), { method: 'POST', headers, body });
+      const response = await this.#stage().fetch(link.slice(PUBLIC_URL.length), { method: 'POST', headers, body });
       await response.text();
       return String(response.status);
     }
@@ -113,7 +113,7 @@ export class Approvers {
       ApprovalClaims,
       'object' | 'approver' | 'bits'
     >;
-    const stub = this.#world().env.SESSION.getByName(object) as unknown as SessionRpc;
+    const stub = this.#stage().session(object);
     return [stub, { approval_id: approvalIn(link), approver, bits }];
   }
 }

@@ -1,12 +1,12 @@
 /** A host with its agent: proposes calls one after another, retries what got lost, polls, rejoins, ends. */
 import { propose } from '../../src/http/propose.ts';
-import type { CallRequest, OpenAnswer } from '../../src/session/rpc.ts';
+import type { CallRequest } from '../../src/session/rpc.ts';
 import { sessionObjectName } from '../../src/auth/tokens.ts';
 import { claimsIn } from './forged-link.ts';
 import type { Model } from './model.ts';
 import { Random } from './random.ts';
 import type { Client, Own, Refunding, Step } from './scenario.ts';
-import type { World } from './world.ts';
+import type { Stage } from './stage.ts';
 
 export type Place = {
   caller_id: string;
@@ -23,7 +23,7 @@ type Told = { code: string; approval: string | null } | null;
 export class SimulatedClient {
   readonly #client: Client;
   readonly #place: Place;
-  readonly #world: World;
+  readonly #stage: Stage;
   readonly #model: Model;
   readonly #orders: string[];
   readonly #random: Random;
@@ -35,16 +35,16 @@ export class SimulatedClient {
   #last: { id: string; step: Extract<Step, { do: 'refund' }> } | null = null;
   #calls = 0;
 
-  constructor(client: Client, place: Place, orders: string[], world: World, model: Model) {
-    [this.#client, this.#place, this.#world, this.#model, this.#orders] = [client, place, world, model, orders];
-    this.#random = new Random(`${client.name} ${world.scenario.seed}`);
+  constructor(client: Client, place: Place, orders: string[], stage: Stage, model: Model) {
+    [this.#client, this.#place, this.#stage, this.#model, this.#orders] = [client, place, stage, model, orders];
+    this.#random = new Random(`${client.name} ${stage.seed}`);
   }
 
   async run(): Promise<void> {
-    await this.#world.time.sleep(this.#client.startMs);
+    await this.#stage.time.sleep(this.#client.startMs);
     await this.#open({}, true);
     for (const step of this.#client.steps) {
-      await this.#world.time.sleep(step.pauseMs);
+      await this.#stage.time.sleep(step.pauseMs);
       await this.#take(step);
     }
   }
@@ -85,7 +85,7 @@ export class SimulatedClient {
       if (told !== null) this.#approval = told.approval ?? this.#approval;
       const isOpen = told === null || told.code === 'UPSTREAM_UNAVAILABLE';
       if (!isOpen || retry >= step.retries) return;
-      await this.#world.time.sleep(this.#random.skewed(100, 40_000));
+      await this.#stage.time.sleep(this.#random.skewed(100, 40_000));
     }
   }
 
@@ -99,20 +99,20 @@ export class SimulatedClient {
     const uid = this.#uid;
     if (uid === null) return null;
     const answered = this.#model.asks(`${this.#client.name} calls ${tool}`);
-    this.#world.note(`${this.#client.name}: ${tool} ${JSON.stringify(args)} as ${id ?? 'no id'}`);
-    const told = this.#world.scenario.http
+    this.#stage.note(`${this.#client.name}: ${tool} ${JSON.stringify(args)} as ${id ?? 'no id'}`);
+    const told = this.#stage.http
       ? await this.#callByHttp(tool, args, id)
       : await this.#callDirectly(uid, tool, args, id);
     answered();
-    this.#world.note(`${this.#client.name}: told ${told?.code ?? 'nothing'}`);
+    this.#stage.note(`${this.#client.name}: told ${told?.code ?? 'nothing'}`);
     return told;
   }
 
   async #callDirectly(uid: string, tool: string, args: unknown, id: string | null): Promise<Told> {
-    if (this.#world.time.wall() >= this.#expiresAt)
+    if (this.#stage.time.wall() >= this.#expiresAt)
       return ((this.#uid = null), { code: 'unauthorized', approval: null });
     const call: Omit<CallRequest, 'call_id'> = { uid, tool, arguments: args, request_id: 'simulated' };
-    const stub = () => this.#world.env.SESSION.getByName(this.#object) as never;
+    const stub = () => this.#stage.session(this.#object);
     const proposed = await propose(stub, { ...call, ...(id === null ? {} : { call_id: id }) });
     if ('refused' in proposed) {
       if (proposed.refused === 'unauthorized') this.#uid = null;
@@ -139,30 +139,26 @@ export class SimulatedClient {
       ...(first ? this.#place.own : own),
     };
     const answered = this.#model.asks(`${this.#client.name} opens`);
-    if (this.#world.scenario.http) {
+    if (this.#stage.http) {
       const { status, body } = await this.#fetch('POST', '/v1/sessions', this.#place.api_key, fields);
       this.#token = status === 201 || status === 200 ? String(body['token']) : this.#token;
       if (this.#token !== null) this.#uid = uidIn(this.#token);
     } else {
-      const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as {
-        open(request: object): Promise<OpenAnswer>;
-      };
+      const stub = this.#stage.session(this.#object);
       const answer = await stub.open({ ...fields, caller_id }).catch(() => null);
       if (answer !== null && 'opened' in answer) [this.#uid, this.#expiresAt] = [answer.uid, answer.expires_at];
     }
     answered();
-    this.#world.note(`${this.#client.name}: opens ${this.#uid === null ? 'in vain' : `as ${this.#uid.slice(0, 18)}`}`);
+    this.#stage.note(`${this.#client.name}: opens ${this.#uid === null ? 'in vain' : `as ${this.#uid.slice(0, 18)}`}`);
   }
 
   async #poll(waitSeconds: number): Promise<void> {
     const [id, uid] = [this.#approval, this.#uid];
     if (id === null || uid === null) return;
     const answered = this.#model.asks(`${this.#client.name} polls`);
-    if (this.#world.scenario.http) await this.#fetch('GET', `/v1/approvals/${id}?wait=${waitSeconds}`, this.#token);
-    else if (this.#world.time.wall() < this.#expiresAt) {
-      const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as {
-        approval(...given: unknown[]): Promise<unknown>;
-      };
+    if (this.#stage.http) await this.#fetch('GET', `/v1/approvals/${id}?wait=${waitSeconds}`, this.#token);
+    else if (this.#stage.time.wall() < this.#expiresAt) {
+      const stub = this.#stage.session(this.#object);
       await stub.approval(uid, id, waitSeconds).catch(() => undefined);
     }
     answered();
@@ -172,11 +168,10 @@ export class SimulatedClient {
     const answered = this.#model.asks(`${this.#client.name} ends`);
     for (const session of this.#model.sessions.values())
       if (session.object.name === this.#object) session.endAsked = true;
-    this.#world.note(`${this.#client.name}: ends its session`);
-    if (this.#world.scenario.http)
-      await this.#fetch('DELETE', `/v1/sessions/${this.#place.session_id}`, this.#place.api_key);
+    this.#stage.note(`${this.#client.name}: ends its session`);
+    if (this.#stage.http) await this.#fetch('DELETE', `/v1/sessions/${this.#place.session_id}`, this.#place.api_key);
     else {
-      const stub = this.#world.env.SESSION.getByName(this.#object) as unknown as { end(uid: null): Promise<unknown> };
+      const stub = this.#stage.session(this.#object);
       await stub.end(null).catch(() => undefined);
     }
     answered();
@@ -188,7 +183,7 @@ export class SimulatedClient {
     credential: string | null,
     body?: object,
   ): Promise<{ status: number; body: Record<string, unknown> }> {
-    const response = await this.#world.fetch(path, {
+    const response = await this.#stage.fetch(path, {
       method,
       headers: {
         authorization: `Bearer ${credential ?? ''}`,

@@ -1,28 +1,39 @@
 /** What must be so when everything has come to rest: money, records, chain, rows in D1, answers. */
 import type { SessionFacts } from './facts.ts';
 import type { Model } from './model.ts';
-import type { World } from './world.ts';
+import type { SqlRow } from '../../src/ports.ts';
 
-export function checkEnd(world: World, model: Model): void {
-  checkMoney(world, model);
-  for (const session of model.sessions.values()) checkSession(world, model, session);
+/** What the ledger holds in the end. */
+export type LedgerEnd = Record<'orders' | 'audit' | 'approvals' | 'sessions', SqlRow[]>;
+
+export const END_QUERIES: Record<keyof LedgerEnd, string> = {
+  orders: 'SELECT order_id, refunded_cents FROM orders',
+  audit: 'SELECT uid, seq, hash FROM audit ORDER BY uid, seq',
+  approvals: 'SELECT uid, approval_id, status FROM approvals',
+  sessions: 'SELECT uid, open_records FROM sessions',
+};
+
+export function checkEnd(ledger: LedgerEnd, model: Model): void {
+  checkMoney(ledger, model);
+  for (const session of model.sessions.values()) checkSession(ledger, model, session);
   for (const asked of model.unanswered) model.fail('unanswered', asked);
 }
 
-function checkMoney({ ledger }: World, model: Model): void {
+function checkMoney({ orders }: LedgerEnd, model: Model): void {
   const paidBack = new Map<string, number>();
   for (const row of model.attempts.values()) {
     const order = row.intent.split(' ')[1] ?? '';
     if (row.applied) paidBack.set(order, (paidBack.get(order) ?? 0) + row.amount_cents);
   }
-  for (const row of ledger.database.all('SELECT order_id, refunded_cents FROM orders')) {
+  for (const row of orders) {
+    if (!model.orders.has(String(row['order_id']))) continue;
     const due = paidBack.get(String(row['order_id'])) ?? 0;
     if (row['refunded_cents'] !== due)
       model.fail('order-off', `${String(row['order_id'])}: ${String(row['refunded_cents'])} paid back, ${due} applied`);
   }
 }
 
-function checkSession({ ledger }: World, model: Model, session: SessionFacts): void {
+function checkSession({ audit, approvals, sessions }: LedgerEnd, model: Model, session: SessionFacts): void {
   const { uid, log, records } = session;
   for (const held of records.values()) {
     if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending')
@@ -37,18 +48,18 @@ function checkSession({ ledger }: World, model: Model, session: SessionFacts): v
     if (!isHeld) model.fail('effect-without-record', row.intent);
     if (rows.length !== 1) model.fail('effect-without-row', `${row.intent}: ${rows.length} rows`);
   }
-  const stored = ledger.database.all('SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq', [uid]);
+  const stored = audit.filter((row) => row['uid'] === uid);
   const differs = log.findIndex(({ seq, hash }, i) => stored[i]?.['seq'] !== seq || stored[i]['hash'] !== hash);
   if (differs !== -1 || stored.length !== log.length)
     model.fail(
       'audit-not-in-d1',
       `${uid.slice(0, 18)}: ${stored.length} of ${log.length} rows, first off ${differs + 1}`,
     );
-  for (const row of ledger.database.all('SELECT approval_id, status FROM approvals WHERE uid = ?', [uid])) {
+  for (const row of approvals.filter((row) => row['uid'] === uid)) {
     const held = [...records.values()].find(({ approval_id }) => approval_id === row['approval_id']);
     if (held?.state !== row['status'])
       model.fail('approval-off-in-d1', `${String(row['status'])}, is ${held?.state ?? 'nothing'}`);
   }
-  const [told] = ledger.database.all('SELECT open_records FROM sessions WHERE uid = ?', [uid]);
+  const told = sessions.find((row) => row['uid'] === uid);
   if (told?.['open_records'] !== 0) model.fail('open-in-d1', `${uid.slice(0, 18)}: ${String(told?.['open_records'])}`);
 }

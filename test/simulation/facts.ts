@@ -1,6 +1,12 @@
 /** What the model remembers, in words of its own: read from the databases' own writes and from what people were told. */
-import type { Policy } from '../../src/ports.ts';
-import type { SimulatedObject } from './session-object.ts';
+import type { Policy, SqlRow, SqlValue } from '../../src/ports.ts';
+import type { Own } from './scenario.ts';
+
+/** A session object as the model looks into it. */
+export type Watched = {
+  readonly name: string;
+  readonly database: { all(sql: string, params?: readonly SqlValue[]): SqlRow[] };
+};
 
 export type Attempt = {
   effect_key: string;
@@ -57,9 +63,11 @@ export type CallerFacts = {
 export type SessionFacts = {
   uid: string;
   caller_id: string;
-  object: SimulatedObject;
+  object: Watched;
   log: Logged[];
   records: Map<string, Held>;
+  /** The narrower limits it was opened and rejoined with. */
+  own: Own;
   endAsked: boolean;
   /** Calls that reached the object: how often each intent was proposed, and which intent an id had first. */
   proposed: Map<string, number>;

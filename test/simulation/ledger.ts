@@ -146,7 +146,10 @@ export class Ledger {
     try {
       return this.database.within('batch', () => statements.map(({ sql, params }) => this.database.all(sql, params)));
     } catch (error) {
-      witnessed?.undone();
+      // What was seen of a batch that failed as a whole did not happen.
+      witnessed?.undone(
+        ...this.database.all('SELECT effect_key FROM attempts').map((row) => row['effect_key'] ?? null),
+      );
       return new Error(`D1_ERROR: ${error instanceof Error ? error.message : String(error)}: SQLITE_ERROR`);
     }
   }

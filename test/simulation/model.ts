@@ -4,15 +4,15 @@
  */
 import type { Policy, SqlValue } from '../../src/ports.ts';
 import type { CallRequest } from '../../src/session/rpc.ts';
-import type { CallerFacts, Approval, Attempt, Held, OrderFacts, SessionFacts } from './facts.ts';
+import type { Approval, Attempt, CallerFacts, Held, OrderFacts, SessionFacts, Watched } from './facts.ts';
 import { intentOf } from './facts.ts';
 import type { LedgerWitness } from './ledger.ts';
-import { checkAnswer, checkDecision, checkPoll, proposes } from './rules-answers.ts';
+import { checkAnswer, checkDecision, checkPoll, narrows, proposes } from './rules-answers.ts';
 import { checkEffect } from './rules-effects.ts';
 import { checkNothingPending, readLogged } from './rules-log.ts';
 import { checkArmed, checkRecord } from './rules-records.ts';
-import type { ObjectWitness, SimulatedObject } from './session-object.ts';
-import type { World } from './world.ts';
+import type { ObjectWitness } from './session-object.ts';
+import type { Stage } from './stage.ts';
 
 export type Violation = { rule: string; at: number; text: string };
 
@@ -27,25 +27,25 @@ export class Model {
   readonly attempts = new Map<string, Attempt>();
   readonly approvals = new Map<string, Approval>();
   readonly arrived = new Map<string, number>();
-  #world: World | null = null;
+  #stage: Pick<Stage, 'time' | 'note'> | null = null;
   readonly #open = new Map<number, { what: string; since: number }>();
   #asked = 0;
 
-  begin(world: World): void {
-    this.#world = world;
+  begin(stage: Pick<Stage, 'time' | 'note'>): void {
+    this.#stage = stage;
   }
 
   get elapsed(): number {
-    return this.#world?.time.elapsed ?? 0;
+    return this.#stage?.time.elapsed ?? 0;
   }
   get wall(): number {
-    return this.#world?.time.wall() ?? 0;
+    return this.#stage?.time.wall() ?? 0;
   }
 
   fail(rule: string, text: string): void {
     if (this.violations.length >= MAX_VIOLATIONS) return;
     this.violations.push({ rule, at: this.elapsed, text });
-    this.#world?.note(`VIOLATION ${rule}: ${text}`);
+    this.#stage?.note(`VIOLATION ${rule}: ${text}`);
   }
 
   // --- What the deployment began with ---------------------------------------------------------------------------
@@ -101,11 +101,8 @@ export class Model {
       if (revoked_at !== null) caller.revokedSince ??= this.elapsed;
     },
     /** A batch failed as a whole: what was seen of it did not happen. */
-    undone: () => {
-      const there = new Set(
-        this.#world?.ledger.database.all('SELECT effect_key FROM attempts').map((row) => row['effect_key']),
-      );
-      for (const [name, { effect_key }] of this.attempts) if (!there.has(effect_key)) this.attempts.delete(name);
+    undone: (...left) => {
+      for (const [name, { effect_key }] of this.attempts) if (!left.includes(effect_key)) this.attempts.delete(name);
     },
     audit: (...[uid, seq]) => void this.arrived.set(`${String(uid)} ${Number(seq)}`, this.elapsed),
   };
@@ -115,6 +112,7 @@ export class Model {
     log: (object, seq, row) => readLogged(this, object, Number(seq), String(row)),
     session: (object, uid, caller_id) => this.#addSession(object, String(uid), String(caller_id)),
     answered: (object, method, args, answer) => {
+      if (method === 'open') narrows(this, args[0], answer);
       if (method === 'call') checkAnswer(this, object, args[0], answer);
       if (method === 'decide') checkDecision(this, args[0], answer);
       if (method === 'approval') checkPoll(this, args, answer);
@@ -124,22 +122,22 @@ export class Model {
     arrives: (method, args) => (method === 'call' ? proposes(this, args[0] as CallRequest) : undefined),
   };
 
-  #addSession(object: SimulatedObject, uid: string, caller_id: string): void {
+  #addSession(object: Watched, uid: string, caller_id: string): void {
     this.sessions.set(uid, {
-      ...{ uid, caller_id, object, log: [], records: new Map<string, Held>(), endAsked: false },
+      ...{ uid, caller_id, object, log: [], records: new Map<string, Held>(), own: {}, endAsked: false },
       ...{ proposed: new Map<string, number>(), ids: new Map<string, Set<string>>(), told: new Map<string, string>() },
     });
   }
 
   /** The object's present session; the last one opened there. */
-  sessionOf(object: SimulatedObject): SessionFacts | null {
+  sessionOf(object: Watched): SessionFacts | null {
     let found: SessionFacts | null = null;
     for (const session of this.sessions.values()) if (session.object === object) found = session;
     return found;
   }
 
   /** A death took what was not durable: the model forgets it too. */
-  #reread(object: SimulatedObject): void {
+  #reread(object: Watched): void {
     const session = this.sessionOf(object);
     if (session === null) return;
     const { database } = object;

@@ -2,24 +2,25 @@
 import type { Model } from './model.ts';
 import type { OperatorAct } from './scenario.ts';
 import { VARIABLES } from './deployment.ts';
-import type { World } from './world.ts';
+import type { Stage } from './stage.ts';
 
 /** Always through the product's routes: there are few of these, and telling all sessions is theirs. */
 export async function operate(
   act: OperatorAct,
   callers: string[],
   orders: string[],
-  world: World,
+  stage: Stage,
   model: Model,
 ): Promise<void> {
-  await (act.atRead === null ? world.time.sleep(act.atMs) : world.ledger.looked(act.atRead));
+  await (act.atRead === null ? stage.time.sleep(act.atMs) : stage.looked(act.atRead));
   switch (act.act) {
     case 'raise': {
-      world.note(`the shop raises ${orders[act.order] ?? ''} by ${act.by_cents}`);
-      world.ledger.database.all('UPDATE orders SET total_cents = total_cents + ? WHERE order_id = ?', [
+      stage.note(`the shop raises ${orders[act.order] ?? ''} by ${act.by_cents}`);
+      await stage.ledgerRows(
+        'UPDATE orders SET total_cents = total_cents + ? WHERE order_id = ?',
         act.by_cents,
         orders[act.order] ?? '',
-      ]);
+      );
       return;
     }
     case 'patch':
@@ -27,7 +28,7 @@ export async function operate(
       const id = callers[act.caller] ?? '';
       const method = act.act === 'patch' ? 'PATCH' : 'DELETE';
       const status = await ask(
-        world,
+        stage,
         model,
         method,
         `/admin/callers/${id}`,
@@ -38,19 +39,19 @@ export async function operate(
     }
     case 'withdraw':
     case 'resend': {
-      const [row] = world.ledger.database.all(
+      const [row] = await stage.ledgerRows(
         "SELECT approval_id FROM approvals WHERE status = 'pending' ORDER BY approval_id LIMIT 1",
       );
       if (row !== undefined)
-        await ask(world, model, 'POST', `/admin/approvals/${String(row['approval_id'])}/${act.act}`);
+        await ask(stage, model, 'POST', `/admin/approvals/${String(row['approval_id'])}/${act.act}`);
     }
   }
 }
 
-async function ask(world: World, model: Model, method: string, path: string, body?: object): Promise<number> {
+async function ask(stage: Stage, model: Model, method: string, path: string, body?: object): Promise<number> {
   const done = model.asks(`the operator: ${method} ${path}`);
-  world.note(`operator: ${method} ${path} ${JSON.stringify(body ?? {})}`);
-  const response = await world.fetch(path, {
+  stage.note(`operator: ${method} ${path} ${JSON.stringify(body ?? {})}`);
+  const response = await stage.fetch(path, {
     method,
     headers: {
       authorization: `Bearer ${VARIABLES.ADMIN_TOKEN}`,
@@ -59,7 +60,7 @@ async function ask(world: World, model: Model, method: string, path: string, bod
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   await response.text();
-  world.note(`operator: told ${response.status}`);
+  stage.note(`operator: told ${response.status}`);
   done();
   return response.status;
 }

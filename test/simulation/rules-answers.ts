@@ -5,10 +5,11 @@ import type {
   CallRequest,
   DecisionAnswer,
   DecisionRequest,
+  OpenAnswer,
+  OpenRequest,
 } from '../../src/session/rpc.ts';
-import { argumentsOf, intentOf, type SessionFacts } from './facts.ts';
+import { argumentsOf, intentOf, type SessionFacts, type Watched } from './facts.ts';
 import type { Model } from './model.ts';
-import type { SimulatedObject } from './session-object.ts';
 
 /** A call that reached its object. */
 export function proposes(model: Model, { uid, call_id, tool, arguments: raw }: CallRequest): void {
@@ -20,7 +21,17 @@ export function proposes(model: Model, { uid, call_id, tool, arguments: raw }: C
   session.ids.set(call_id, ids.add(`${tool} ${JSON.stringify(argumentsOf(raw))}`));
 }
 
-export function checkAnswer(model: Model, object: SimulatedObject, request: unknown, answer: unknown): void {
+/** An opening that was granted: what it narrows stays narrowed. */
+export function narrows(model: Model, request: unknown, answer: unknown): void {
+  const { max_refund_cents, max_session_refund_cents } = request as OpenRequest;
+  const told = answer as OpenAnswer;
+  const session = 'opened' in told ? model.sessions.get(told.uid) : undefined;
+  if (session === undefined) return;
+  if (max_refund_cents !== undefined) session.own.max_refund_cents = max_refund_cents;
+  if (max_session_refund_cents !== undefined) session.own.max_session_refund_cents = max_session_refund_cents;
+}
+
+export function checkAnswer(model: Model, object: Watched, request: unknown, answer: unknown): void {
   const { uid, tool, arguments: raw, call_id } = request as CallRequest;
   const told = answer as CallAnswer;
   if ('refused' in told) return;

@@ -1,5 +1,5 @@
 /** What must be so when the ledger applies an attempt. */
-import type { Attempt } from './facts.ts';
+import type { Attempt, CallerFacts, Held, SessionFacts } from './facts.ts';
 import type { Model } from './model.ts';
 
 export function checkEffect(model: Model, row: Attempt): void {
@@ -16,9 +16,21 @@ export function checkEffect(model: Model, row: Attempt): void {
   if (held === undefined) return model.fail('effect-without-claim', row.intent);
   if (held.state !== 'claimed' && held.state !== 'approved')
     model.fail('effect-without-claim', `${row.intent} is ${held.state}`);
+  checkIntent(model, row, held);
+}
+
+/** It is what was claimed, a person approved it where one was asked, and it is the only one of its intent. */
+export function checkIntent(model: Model, row: Attempt, held: Held): void {
   if (held.intent !== row.intent) model.fail('effect-of-other-arguments', `${row.intent}, claimed ${held.intent}`);
   if (held.approval_id !== null && model.approval(held.approval_id).approves.length === 0)
     model.fail('effect-without-approval', row.intent);
+  const session = model.sessions.get(row.uid);
+  const caller = model.callers.get(session?.caller_id ?? '');
+  if (session !== undefined && caller !== undefined) checkOnce(model, row, session, caller);
+}
+
+/** Only under "ask" is there a second one, and then each has an approval of its own. */
+function checkOnce(model: Model, row: Attempt, session: SessionFacts, caller: CallerFacts): void {
   const same = model.appliedOf(row.intent);
   if (same.length <= 1) return;
   const mayAsk = caller.versions.some(({ policy }) => policy.identical_effects === 'ask');

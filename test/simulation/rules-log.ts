@@ -1,9 +1,8 @@
 /** What must be so when a session's log gets a row: its place in the chain, and whether what it says is true by then. */
 import { beginningOf, linkOf } from './chain.ts';
-import type { Held, SessionFacts } from './facts.ts';
+import type { Held, SessionFacts, Watched } from './facts.ts';
 import { argumentsOf, intentOf } from './facts.ts';
 import type { Model } from './model.ts';
-import type { SimulatedObject } from './session-object.ts';
 
 type Row = {
   uid: string;
@@ -50,7 +49,7 @@ const SAYS_NOTHING = new Set([
 /** Ends of an approval: never the answer to a call that asks anew. */
 const NEVER_TO_A_CALL = new Set(['WITHDRAWN', 'APPROVAL_EXPIRED', 'TOOL_CHANGED', 'INTERNAL_ERROR', 'UNKNOWN_TOOL']);
 
-export function readLogged(model: Model, object: SimulatedObject, seq: number, text: string): void {
+export function readLogged(model: Model, object: Watched, seq: number, text: string): void {
   const row = JSON.parse(text) as Row;
   const session = model.sessions.get(row.uid);
   if (session === undefined || session.object !== object) return model.fail('row-without-session', text.slice(0, 200));

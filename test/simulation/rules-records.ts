@@ -3,6 +3,7 @@ import type { Policy } from '../../src/ports.ts';
 import type { Held, SessionFacts } from './facts.ts';
 import { intentOf } from './facts.ts';
 import type { Model, Values } from './model.ts';
+import type { Own } from './scenario.ts';
 
 const AFTER: Record<string, readonly string[]> = {
   '': ['pending', 'claimed'],
@@ -14,22 +15,12 @@ const MAX_PENDING = 3;
 const MAX_OPENED = 10;
 
 export function checkRecord(model: Model, session: SessionFacts | null, values: Values): void {
-  const [key, round, state, attempt, , amount_cents, currency, approval_id, input, expires_at] = values;
-  if (session === null) return model.fail('record-without-session', String(key));
-  const name = `${String(key)} ${Number(round)}`;
+  if (session === null) return model.fail('record-without-session', String(values[0]));
+  const held = heldOf(session, values, model.elapsed);
+  const name = `${held.key} ${held.round}`;
   const before = session.records.get(name);
-  const held: Held = {
-    ...{ key: String(key), round: Number(round), uid: session.uid, state: String(state), attempt: Number(attempt) },
-    ...{
-      amount_cents: Number(amount_cents),
-      currency: String(currency),
-      approval_id: approval_id === null ? null : String(approval_id),
-    },
-    intent: intentOf(session.uid, JSON.parse(String(input))),
-    expires_at: expires_at === null ? null : Number(expires_at),
-    openedAt: before?.openedAt ?? model.elapsed,
-    wasSent: before?.wasSent === true || state === 'approved' || state === 'claimed',
-  };
+  held.openedAt = before?.openedAt ?? held.openedAt;
+  held.wasSent ||= before?.wasSent === true;
   session.records.set(name, held);
   // Mails sent and read again are written to the same row without a change of state.
   if (before?.state === held.state) return;
@@ -38,6 +29,20 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
   checkLedger(model, before?.state ?? '', held);
   if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending')
     checkLimits(model, session, held);
+}
+
+/** A row of `record` in the model's words: key, round, state, attempt, ledger, amount, currency, approval, input, expiry. */
+export function heldOf({ uid }: SessionFacts, values: Values, openedAt: number): Held {
+  const [key, round, state, attempt, , amount_cents, currency, approval_id, input, expires_at] = values;
+  return {
+    ...{ key: String(key), round: Number(round), uid, state: String(state), attempt: Number(attempt) },
+    ...{ amount_cents: Number(amount_cents), currency: String(currency) },
+    approval_id: approval_id === null ? null : String(approval_id),
+    intent: intentOf(uid, JSON.parse(String(input))),
+    expires_at: expires_at === null ? null : Number(expires_at),
+    openedAt,
+    wasSent: state === 'approved' || state === 'claimed',
+  };
 }
 
 /** What may have been sent fails only by its void; what is called done was done. */
@@ -53,7 +58,7 @@ function checkLedger(model: Model, before: string, held: Held): void {
 function checkLimits(model: Model, session: SessionFacts, held: Held): void {
   const policies = model.policiesOf(session.caller_id);
   const reserved = reservedOf(model, session, held);
-  const allowed = policies.filter((policy) => allows(policy, held, reserved));
+  const allowed = policies.filter((policy) => allows(policy, session.own, held, reserved));
   if (allowed.length === 0)
     return model.fail('beyond-the-policy', `${held.state} ${held.intent}, ${reserved} reserved`);
   if (held.state === 'claimed') {
@@ -68,10 +73,12 @@ function checkLimits(model: Model, session: SessionFacts, held: Held): void {
   if (held.expires_at !== null && model.wall > held.expires_at) model.fail('approved-after-expiry', held.intent);
 }
 
-const allows = (policy: Policy, { amount_cents }: Held, reserved: number): boolean =>
+const allows = (policy: Policy, own: Own, { amount_cents }: Held, reserved: number): boolean =>
   policy.allowed_tools.includes('refund_order') &&
   amount_cents <= policy.max_refund_cents &&
-  (policy.max_session_refund_cents === null || reserved + amount_cents <= policy.max_session_refund_cents);
+  amount_cents <= (own.max_refund_cents ?? Infinity) &&
+  reserved + amount_cents <=
+    Math.min(policy.max_session_refund_cents ?? Infinity, own.max_session_refund_cents ?? Infinity);
 
 /** By the ledger's word what was applied, by the session's what is open; without this one. */
 function reservedOf(model: Model, session: SessionFacts, held: Held): number {

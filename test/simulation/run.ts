@@ -3,7 +3,7 @@ import { newApiKey } from '../../src/auth/api-key.ts';
 import { sessionObjectName } from '../../src/auth/tokens.ts';
 import { Approvers } from './approver.ts';
 import { SimulatedClient, type Place } from './client.ts';
-import { checkEnd } from './end.ts';
+import { checkEnd, END_QUERIES, type LedgerEnd } from './end.ts';
 import { Model, type Violation } from './model.ts';
 import { operate } from './operator.ts';
 import type { Disturbance, Scenario } from './scenario.ts';
@@ -81,10 +81,10 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     await world.time.runUntil(BUSY_MS + WATCHED_MS);
     world.stopCron();
     await world.time.runUntil(BUSY_MS + REST_MS);
-    checkEnd(world, model);
+    checkEnd(ledgerEnd(world), model);
     if (scenario.long) {
       await world.time.runUntil(BUSY_MS + REST_MS + 65 * DAY_MS);
-      checkEnd(world, model);
+      checkEnd(ledgerEnd(world), model);
     }
   } catch (error) {
     model.fail('thrown', error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -101,6 +101,13 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     calls: 0,
   };
 }
+
+const ledgerEnd = ({ ledger }: World): LedgerEnd => ({
+  orders: ledger.database.all(END_QUERIES.orders),
+  audit: ledger.database.all(END_QUERIES.audit),
+  approvals: ledger.database.all(END_QUERIES.approvals),
+  sessions: ledger.database.all(END_QUERIES.sessions),
+});
 
 /** The process reports rejections that nobody handled only when it comes to rest. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

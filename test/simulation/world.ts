@@ -1,6 +1,8 @@
 /** A whole simulated deployment: the product's Worker with its bindings, and the parts of the platform behind them. */
 import { readConfig, type Config } from '../../src/env.ts';
+import { objectStub } from '../../src/http/context.ts';
 import worker from '../../src/index.ts';
+import type { SqlRow, SqlValue } from '../../src/ports.ts';
 import type { SessionRpc } from '../../src/session/rpc.ts';
 import { PUBLIC_URL, VARIABLES } from './deployment.ts';
 import { Ledger } from './ledger.ts';
@@ -11,6 +13,7 @@ import { enter } from './platform.ts';
 import { Random } from './random.ts';
 import type { Scenario } from './scenario.ts';
 import { SimulatedObject } from './session-object.ts';
+import type { Stage } from './stage.ts';
 import type { Trace } from './trace.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -20,7 +23,7 @@ const config: Config = reading.config;
 
 const CRON_MS = 5 * 60_000;
 
-export class World {
+export class World implements Stage {
   readonly scenario: Scenario;
   readonly time = new VirtualTime();
   readonly trace: Trace;
@@ -107,6 +110,16 @@ export class World {
   calm(): void {
     for (const kind of Object.keys(this.faults)) this.faults[kind as keyof Scenario['faults']] = 0;
   }
+
+  get seed(): number {
+    return this.scenario.seed;
+  }
+  get http(): boolean {
+    return this.scenario.http;
+  }
+  session = (object: string): SessionRpc => objectStub(this.env, object);
+  ledgerRows = async (sql: string, ...params: SqlValue[]): Promise<SqlRow[]> => this.ledger.database.all(sql, params);
+  looked = (n: number): Promise<void> => this.ledger.looked(n);
 
   stopCron(): void {
     this.#cron = false;
