@@ -30,7 +30,7 @@ function losingOneAnswer(db: D1Database): D1Database {
           throw new Error('the answer of a committed batch was lost');
         };
       const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
 }

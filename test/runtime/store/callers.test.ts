@@ -24,23 +24,15 @@ const sql = ledgerSql(env.DB);
 const change = (caller_id: string): Change => ({ caller_id, at: 2_000, request_id: 'req-change' });
 
 async function actionsOn(callerId: string): Promise<unknown[]> {
-  const rows = await env.DB.prepare('SELECT action FROM operator_log WHERE caller_id = ? ORDER BY id')
-    .bind(callerId)
-    .all();
-  return rows.results.map((row) => row['action']);
+  const rows = await sql.all('SELECT action FROM operator_log WHERE caller_id = ? ORDER BY id', callerId);
+  return rows.map(({ action }) => action);
 }
 
 describe('createCaller', () => {
   it('makes a live caller of version 1 with one key and one row in the operator log', async () => {
     const id = await liveCaller();
-    expect(await findCaller(sql, id)).toEqual({
-      caller_id: id,
-      name: 'Shop assistant',
-      policy: policy(),
-      version: 1,
-      created_at: 1_000,
-      revoked_at: null,
-    });
+    const made = { caller_id: id, name: 'Shop assistant', version: 1, created_at: 1_000, revoked_at: null };
+    expect(await findCaller(sql, id)).toEqual({ ...made, policy: policy() });
     expect(await findKeyHashes(sql, id, 1_000)).toEqual([`key-${id}`]);
     expect(await actionsOn(id)).toEqual(['create']);
   });
