@@ -61,25 +61,9 @@ export class Model {
   // --- What the ledger and the objects write --------------------------------------------------------------------
 
   readonly ledger: LedgerWitness = {
-    attempt: (...[effect_key, call_key, attempt, uid, applied, code, order_id, amount_cents, currency, reason]) => {
-      const intent = intentOf(String(uid), { order_id, amount_cents, currency, reason });
-      const row: Attempt = {
-        ...{
-          effect_key: String(effect_key),
-          call_key: String(call_key),
-          attempt: Number(attempt),
-          uid: String(uid),
-          intent,
-        },
-        ...{
-          applied: applied === 1,
-          code: code as string | null,
-          amount_cents: Number(amount_cents),
-          currency: String(currency),
-        },
-        remaining: (this.orders.get(String(order_id))?.was.at(-1)?.left ?? 0) - Number(amount_cents),
-      };
-      this.attempts.set(`${row.call_key} ${row.attempt}`, row);
+    attempt: (...values) => {
+      const left = this.orders.get(String(values[6]))?.was.at(-1)?.left ?? 0;
+      const row = this.addAttempt(values, left - Number(values[7]));
       if (row.applied) checkEffect(this, row);
     },
     order: (...[id, total, paid_back]) => {
@@ -121,6 +105,19 @@ export class Model {
     kept: (object, alarmAt) => checkArmed(this, this.sessionOf(object), alarmAt),
     arrives: (method, args) => (method === 'call' ? proposes(this, args[0] as CallRequest) : undefined),
   };
+
+  /** A row of `attempts`, and what the order had left after it. */
+  addAttempt(values: SqlValue[], remaining: number): Attempt {
+    const [effect_key, call_key, attempt, uid, applied, code, order_id, amount_cents, currency, reason] = values;
+    const row: Attempt = {
+      ...{ effect_key: String(effect_key), call_key: String(call_key), attempt: Number(attempt), uid: String(uid) },
+      ...{ applied: applied === 1, code: code as string | null, amount_cents: Number(amount_cents) },
+      ...{ currency: String(currency), remaining },
+      intent: intentOf(String(uid), { order_id, amount_cents, currency, reason }),
+    };
+    this.attempts.set(`${row.call_key} ${row.attempt}`, row);
+    return row;
+  }
 
   #addSession(object: Watched, uid: string, caller_id: string): void {
     this.sessions.set(uid, {

@@ -20,7 +20,7 @@ export function checkEffect(model: Model, row: Attempt): void {
 }
 
 /** It is what was claimed, a person approved it where one was asked, and it is the only one of its intent. */
-function checkIntent(model: Model, row: Attempt, held: Held): void {
+export function checkIntent(model: Model, row: Attempt, held: Held): void {
   if (held.intent !== row.intent) model.fail('effect-of-other-arguments', `${row.intent}, claimed ${held.intent}`);
   if (held.approval_id !== null && model.approval(held.approval_id).approves.length === 0)
     model.fail('effect-without-approval', row.intent);

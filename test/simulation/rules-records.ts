@@ -32,7 +32,7 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
 }
 
 /** A row of `record` in the model's words: key, round, state, attempt, ledger, amount, currency, approval, input, expiry. */
-function heldOf({ uid }: SessionFacts, values: Values, openedAt: number): Held {
+export function heldOf({ uid }: SessionFacts, values: Values, openedAt: number): Held {
   const [key, round, state, attempt, , amount_cents, currency, approval_id, input, expires_at] = values;
   return {
     ...{ key: String(key), round: Number(round), uid, state: String(state), attempt: Number(attempt) },

@@ -15,6 +15,7 @@ import { ordersFrom } from '../../src/store/orders.ts';
 import { refundsFrom } from '../../src/store/refunds.ts';
 import { accountsFrom } from '../../src/store/transactions.ts';
 import { registry } from '../../src/tools/index.ts';
+import type { Watched } from './facts.ts';
 import type { Ledger } from './ledger.ts';
 import { SimulatedAlarm } from './object-alarm.ts';
 import { borrow, giveBack, isWrite } from './object-database.ts';
@@ -23,15 +24,12 @@ import type { Faults } from './scenario.ts';
 import type { Database } from './sqlite.ts';
 import type { Timer, VirtualTime } from './virtual-time.ts';
 
-export type ObjectWitness = Record<
-  'record' | 'log' | 'session',
-  (object: SimulatedObject, ...values: SqlValue[]) => void
-> & {
+export type ObjectWitness = Record<'record' | 'log' | 'session', (object: Watched, ...values: SqlValue[]) => void> & {
   arrives(method: string, args: unknown[]): void;
-  answered(object: SimulatedObject, method: string, args: unknown[], answer: unknown): void;
-  lost(object: SimulatedObject): void;
+  answered(object: Watched, method: string, args: unknown[], answer: unknown): void;
+  lost(object: Watched): void;
   /** What was written is durable, with the alarm that is set for it; null where there is none. */
-  kept(object: SimulatedObject, alarmAt: number | null): void;
+  kept(object: Watched, alarmAt: number | null): void;
 };
 
 export type Surroundings = {
