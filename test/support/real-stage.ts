@@ -103,9 +103,9 @@ export class RealStage implements Stage {
    * leap of the clock whoever asked is answered. Alarms run now and then, early or late as it comes.
    */
   async play(done: Promise<unknown>, isBusy: () => boolean): Promise<void> {
-    let over = false;
-    void done.finally(() => (over = true));
-    while (!over) {
+    const story = { isOver: false };
+    void done.finally(() => (story.isOver = true));
+    while (!story.isOver) {
       await pause();
       if (this.#random.chance(0.1)) await this.alarms();
       const next = this.#sleepers.toSorted((a, b) => a.at - b.at)[0];
