@@ -5,8 +5,8 @@ import type { Call } from './agent.ts';
 import { Unanswered, type Gate } from './gate.ts';
 
 /** People take their time, and nothing here is in a hurry. */
-const MAX_PAUSE_MS = 500;
-const MAX_AT_ONCE = 6;
+const MAX_PAUSE_MS = 400;
+const MAX_AT_ONCE = 4;
 export const DECIDED = 303;
 
 export type Asked = {
@@ -14,6 +14,8 @@ export type Asked = {
   readonly call: Call;
   readonly wanted: 'approve' | 'reject';
   link: string | null;
+  /** What the page showed as refunded when it was last looked at; null: never. */
+  shown: string | null;
   /** As the gate last told. */
   status: string;
   /** Statuses of the decisions that were answered; null for one that was not. */
@@ -36,7 +38,15 @@ export class Approver {
     for (const { approval } of call.told) {
       if (approval === undefined || this.asked.has(approval.id)) continue;
       const wanted = this.#random.chance(0.75) ? 'approve' : 'reject';
-      this.asked.set(approval.id, { id: approval.id, call, wanted, link: null, status: 'pending', answers: [] });
+      this.asked.set(approval.id, {
+        id: approval.id,
+        call,
+        wanted,
+        link: null,
+        shown: null,
+        status: 'pending',
+        answers: [],
+      });
     }
   }
 
@@ -48,21 +58,30 @@ export class Approver {
   undecided = (): Asked[] =>
     [...this.asked.values()].filter(({ status, answers }) => status === 'pending' && !answers.includes(DECIDED));
 
-  /** Reads mails and decides until the Worker is gone. */
-  async runUntilDeath(): Promise<void> {
-    try {
-      for (;;) {
-        await this.readMails();
-        const ready = this.undecided().filter(({ link }) => link !== null);
-        await Promise.all(ready.slice(0, this.#random.int(1, MAX_AT_ONCE)).map((asked) => this.decide(asked)));
-        await sleep(this.#random.int(0, MAX_PAUSE_MS));
-      }
-    } catch (error) {
-      if (!(error instanceof Unanswered)) throw error;
+  /** Sends the forms of pages that were opened before, some at once, until the Worker is `gone`. */
+  async runUntil(gone: Promise<void>): Promise<void> {
+    const over = new AbortController();
+    void gone.then(() => over.abort());
+    while (!over.signal.aborted) {
+      const open = this.undecided().filter(({ shown }) => shown !== null);
+      const decided = open.slice(0, this.#random.int(1, MAX_AT_ONCE)).map((asked) => this.decide(asked));
+      for (const each of await Promise.allSettled(decided))
+        if (each.status === 'rejected' && !(each.reason instanceof Unanswered)) throw each.reason;
+      await sleep(this.#random.int(0, MAX_PAUSE_MS));
     }
   }
 
-  async readMails(): Promise<void> {
+  /** Reads what mails came and opens their links. */
+  async openMails(): Promise<void> {
+    await this.#readMails();
+    await Promise.all(
+      this.undecided().map(async (asked) => {
+        if (asked.link !== null) asked.shown = await this.#gate.shownOnPage(asked.link);
+      }),
+    );
+  }
+
+  async #readMails(): Promise<void> {
     const unread = (await this.#gate.mails()).filter(({ id }) => !this.#seen.has(id));
     await Promise.all(
       unread.map(async ({ id, subject }) => {
@@ -76,11 +95,12 @@ export class Approver {
   }
 
   async decide(asked: Asked): Promise<void> {
-    if (asked.link === null) return;
+    const { link, shown, wanted, answers } = asked;
+    if (link === null || shown === null) return;
     const { arguments: args } = asked.call;
     const cents = 'amount_cents' in args ? args.amount_cents : 0;
-    asked.answers.push(null);
-    const status = await this.#gate.decide(asked.link, asked.wanted, (cents / 100).toFixed(2));
-    asked.answers[asked.answers.length - 1] = status;
+    const place = answers.push(null) - 1;
+    const form = { decision: wanted, phrase: (cents / 100).toFixed(2), refunded_cents: shown };
+    answers[place] = await this.#gate.decide(link, form);
   }
 }

@@ -15,6 +15,7 @@ const MAX_ORDERS = 9_999;
 const SETTLE_LIMIT_MS = 20_000;
 /** A mail leaves within ten seconds. */
 const MAIL_LIMIT_MS = 30_000;
+const MAIL_WAIT_MS = 3_000;
 /** Under load before the kill. */
 const MIN_LOAD_MS = 100;
 const MAX_LOAD_MS = 4_000;
@@ -45,8 +46,7 @@ export class Campaign {
     const random = new Random(`${this.#seed}/${this.#rounds}`);
     const startedAt = Date.now();
     const agents = await this.#newAgents(random);
-    // The links are at hand when the load begins, so that decisions die with it.
-    await this.#approver.readMails();
+    await this.#untilMails();
     const { answered, cutOff } = await this.#loadAndKill(agents, random);
     const open = openRecordsOnDisk(this.#worker.folder, startedAt);
     await this.#worker.start();
@@ -73,10 +73,13 @@ export class Campaign {
     await this.#decideTheRest();
     await this.#reckon(this.#agents);
     const audit = await verifyAudit(this.#worker);
+    const asked = [...this.#approver.asked.values()];
+    const cutOffDecisions = asked.flatMap(({ answers }) => answers).filter((answer) => answer === null).length;
     const { answered, cutOff, claimed, approved, pending, inEffect, slowestMs } = this.#sum;
     return [
       `${this.#rounds} kills: ${answered} calls answered, ${cutOff} cut off and asked again.`,
       `At death ${claimed} effects were claimed, ${approved} approved, ${pending} pending; ${inEffect} kills met an effect on its way.`,
+      `${asked.filter(({ status }) => status !== 'pending').length} of ${asked.length} approvals were decided, ${cutOffDecisions} decisions cut off.`,
       `The slowest settled ${(slowestMs / 1_000).toFixed(1)} s after the restart.`,
       audit,
     ].join('\n');
@@ -85,7 +88,7 @@ export class Campaign {
   async #decideTheRest(): Promise<void> {
     await this.#askForMails();
     for (const deadline = Date.now() + MAIL_LIMIT_MS; ; await sleep(LOOK_MS)) {
-      await this.#approver.readMails();
+      await this.#approver.openMails();
       await this.#learnStatuses();
       const left = this.#approver.undecided();
       if (left.length === 0) return;
@@ -132,7 +135,7 @@ export class Campaign {
   async #loadAndKill(agents: Agent[], random: Random): Promise<{ answered: number; cutOff: number }> {
     const before = this.#answers;
     const killed = this.#worker.kill(random.int(MIN_LOAD_MS, MAX_LOAD_MS));
-    await Promise.all([killed, this.#approver.runUntilDeath(), ...agents.map((agent) => agent.runUntilDeath())]);
+    await Promise.all([killed, this.#approver.runUntil(killed), ...agents.map((agent) => agent.runUntilDeath())]);
     const cutOff = agents.flatMap(({ calls }) => calls).filter(({ told }) => told.length === 0).length;
     return { answered: this.#answers - before, cutOff };
   }
@@ -172,6 +175,14 @@ export class Campaign {
     for (const asked of this.#approver.asked.values())
       if (asked.status === 'pending')
         asked.status = await this.#gate.approvalStatus(asked.call.session.token, asked.id);
+  }
+
+  /** The pages are open when the load begins, or most of them, so that decisions die with it. */
+  async #untilMails(): Promise<void> {
+    for (const deadline = Date.now() + MAIL_WAIT_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
+      await this.#approver.openMails();
+      if (this.#approver.undecided().every(({ shown }) => shown !== null)) return;
+    }
   }
 
   /** What was in the local queue and mailbox died with the Worker; the operator asks again. */

@@ -80,15 +80,19 @@ export class Gate {
     return /\/approvals\/\S+\?t=[\w.-]+/.exec(text)?.[0] ?? null;
   }
 
-  /** Looks at the page and sends its form; the status of the answer. */
-  async decide(link: string, decision: 'approve' | 'reject', phrase: string): Promise<number> {
-    const { text: page } = await this.#fetch(link);
-    const [, refunded_cents = ''] = /name="refunded_cents" value="(\d+)"/.exec(page) ?? [];
+  /** What the approver's page shows as refunded, as its form sends it back. */
+  async shownOnPage(link: string): Promise<string> {
+    const { text } = await this.#fetch(link);
+    return /name="refunded_cents" value="(\d+)"/.exec(text)?.[1] ?? '';
+  }
+
+  /** Sends the page's form; the status of the answer. */
+  async decide(link: string, form: { decision: string; phrase: string; refunded_cents: string }): Promise<number> {
     const answer = await this.#fetch(link, {
       method: 'POST',
       redirect: 'manual',
       headers: { Origin: this.url },
-      body: new URLSearchParams({ decision, phrase, note: '', refunded_cents }),
+      body: new URLSearchParams({ ...form, note: '' }),
     });
     return answer.status;
   }
