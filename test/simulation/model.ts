@@ -167,13 +167,13 @@ export class Model {
     return [...this.#open.values()].map(({ what, since }) => `${what}, asked at ${(since / 1000).toFixed(1)} s`);
   }
 
-  /** A change of a caller was answered as told to all its sessions. */
-  settled(callerId: string): void {
-    const caller = this.callers.get(callerId);
-    const last = caller?.versions.at(-1);
-    if (caller === undefined || last === undefined) return;
-    caller.settled.push({ version: last.version, since: this.elapsed });
-    if (caller.revokedSince === null) return;
+  /** The version a caller has now. */
+  versionOf = (callerId: string): number => this.callers.get(callerId)?.versions.at(-1)?.version ?? 0;
+
+  /** A change made after `version` was answered as told to all its sessions; others may have come between. */
+  settled(callerId: string, version: number, revokes: boolean): void {
+    this.callers.get(callerId)?.settled.push({ version: version + 1, since: this.elapsed });
+    if (!revokes) return;
     for (const session of this.sessions.values())
       if (session.caller_id === callerId) checkNothingPending(this, session);
   }

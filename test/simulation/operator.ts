@@ -26,6 +26,7 @@ export async function operate(
     case 'patch':
     case 'revoke': {
       const id = callers[act.caller] ?? '';
+      const before = model.versionOf(id);
       const method = act.act === 'patch' ? 'PATCH' : 'DELETE';
       const status = await ask(
         stage,
@@ -34,7 +35,7 @@ export async function operate(
         `/admin/callers/${id}`,
         act.act === 'patch' ? act.patch : undefined,
       );
-      if (status === 200) model.settled(id);
+      if (status === 200) model.settled(id, before, act.act === 'revoke');
       return;
     }
     case 'withdraw':

@@ -19,6 +19,9 @@ function here(): World {
   return world;
 }
 
+/** The world's chance, for whoever asks the platform for some. */
+export const worldRandom = (): Random => here().random;
+
 const RealDate = Date;
 
 class VirtualDate extends RealDate {

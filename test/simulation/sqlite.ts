@@ -4,6 +4,7 @@
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { SqlRow, SqlValue } from '../../src/ports.ts';
+import { worldRandom } from './platform.ts';
 
 export class Database {
   readonly #db = new DatabaseSync(':memory:');
@@ -11,6 +12,8 @@ export class Database {
 
   constructor(schema: (exec: (sql: string) => void) => void) {
     schema((sql) => this.#db.exec(sql));
+    // SQL's own chance is the world's too.
+    this.#db.function('random', { deterministic: false }, () => worldRandom().int(0, 2 ** 31));
     // Objects and the ledger hand over millions of rows a minute; nothing of it must reach a disk.
     this.#db.exec('PRAGMA temp_store = memory');
   }
