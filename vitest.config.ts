@@ -7,9 +7,11 @@ process.env['WRANGLER_LOG'] ??= 'warn';
 
 // workerd reports each object that a test lets die and each failure that it lets through; what becomes of them the tests assert.
 const INTENDED = /^uncaught exception;[^]*(the object dies|UpstreamError|UpstreamTimeout)/;
-const write = process.stderr.write.bind(process.stderr);
-process.stderr.write = (text: string | Uint8Array, ...rest: never[]) =>
-  typeof text === 'string' && INTENDED.test(text) ? true : write(text, ...rest);
+for (const stream of [process.stdout, process.stderr]) {
+  const write = stream.write.bind(stream);
+  stream.write = (text: string | Uint8Array, ...rest: never[]) =>
+    typeof text === 'string' && INTENDED.test(text) ? true : write(text, ...rest);
+}
 
 declare module 'vitest' {
   interface ProvidedContext {

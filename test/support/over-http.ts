@@ -23,7 +23,7 @@ export async function ask(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  const text = await response.text();
+  const text = new TextDecoder().decode(await response.arrayBuffer());
   const isJson = response.headers.get('content-type')?.includes('json') === true && !text.includes('\n');
   const read = isJson ? (JSON.parse(text) as Record<string, unknown>) : { text };
   return { status: response.status, headers: response.headers, body: read };
