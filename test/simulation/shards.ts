@@ -27,29 +27,43 @@ export function spansOf(from: number, to: number, stopAtFirst = false): Span[] {
   return spans;
 }
 
-/** Rejects if a process dies: a run that skipped seeds must not look like one that passed. */
+/**
+ * Does every span. A process that dies (a machine short of memory kills some) has its span done again by a new one; a span
+ * that kills two rejects, because a run that skipped seeds must not look like one that passed.
+ */
 export async function runJob({ spans, planted = [], processes = cores(), ended }: Job): Promise<void> {
   const rest = [...spans];
-  let stopped = false;
-  const one = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const env = { ...process.env, SIMULATION_PLANTED: JSON.stringify(planted) };
-      const child = fork(SHARD, {
-        execArgv: ['--import', LOADER, '--disable-warning=DEP0204', '--disable-warning=ExperimentalWarning'],
-        env,
+  const killers = new Set<Span>();
+  const stopped = (): boolean => rest.length === 0;
+  const one = async (): Promise<void> => {
+    while (!stopped()) {
+      const died = await runProcess(rest, planted, (result) => {
+        if (ended(result)) rest.length = 0;
       });
-      const next = (): void => {
-        const span = stopped ? undefined : rest.shift();
-        if (span === undefined) child.disconnect();
-        else child.send(span);
-      };
-      child.on('message', (message: 'ready' | SpanResult) => {
-        if (message !== 'ready' && ended(message)) stopped = true;
-        next();
-      });
-      child.on('exit', (code) =>
-        code === 0 ? resolve() : reject(new Error(`a process of the run died with ${code ?? 'a signal'}`)),
-      );
-    });
+      if (died === null) return;
+      if (died.span === null || killers.has(died.span)) throw new Error(`a process of the run died with ${died.why}`);
+      killers.add(died.span);
+      rest.unshift(died.span);
+    }
+  };
   await Promise.all(Array.from({ length: Math.min(processes, spans.length) }, one));
+}
+
+type Death = { span: Span | null; why: string };
+
+/** One process, until no span is left; or which span it died of. */
+function runProcess(rest: Span[], planted: Replacement[], ended: (result: SpanResult) => void): Promise<Death | null> {
+  const env = { ...process.env, SIMULATION_PLANTED: JSON.stringify(planted) };
+  const execArgv = ['--import', LOADER, '--disable-warning=DEP0204', '--disable-warning=ExperimentalWarning'];
+  const child = fork(SHARD, { execArgv, env });
+  let span: Span | null = null;
+  child.on('message', (message: 'ready' | SpanResult) => {
+    if (message !== 'ready') ended(message);
+    span = rest.shift() ?? null;
+    if (span === null) child.disconnect();
+    else child.send(span);
+  });
+  return new Promise((resolve) => {
+    child.on('exit', (code, signal) => resolve(code === 0 ? null : { span, why: String(code ?? signal) }));
+  });
 }
