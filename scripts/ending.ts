@@ -11,16 +11,16 @@ const parent = process.ppid;
  * Calls `end` once: at a signal, when nobody reads the output any more (`| head`), or when the parent is gone, because npm dies
  * of a signal without passing it on.
  */
-export function onEnding(end: () => void): void {
+export function onEnding(end: (reason: string) => void): void {
   let isEnding = false;
-  const endOnce = (): void => {
+  const endOnce = (reason: string): void => {
     if (isEnding) return;
     isEnding = true;
-    end();
+    end(reason);
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, endOnce);
-  for (const output of [process.stdout, process.stderr]) output.on('error', endOnce);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => endOnce(`by ${signal}`));
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => endOnce('nobody reads its output'));
   setInterval(() => {
-    if (process.ppid !== parent) endOnce();
+    if (process.ppid !== parent) endOnce('who started it is gone');
   }, PARENT_CHECK_MS).unref();
 }

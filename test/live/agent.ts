@@ -29,7 +29,7 @@ export const POLICY = {
 };
 
 /** Calls of one agent at once. Many at once make the ledger the bottleneck: then claims are open at any moment. */
-const MAX_WIDTH = 4;
+const MAX_WIDTH = 6;
 
 const REASONS = ['damaged', 'not_delivered', 'customer_request'] as const;
 

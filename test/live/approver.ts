@@ -55,8 +55,7 @@ export class Approver {
     this.#seen = new Set();
   }
 
-  undecided = (): Asked[] =>
-    [...this.asked.values()].filter(({ status, answers }) => status === 'pending' && !answers.includes(DECIDED));
+  undecided = (): Asked[] => [...this.asked.values()].filter(isUndecided);
 
   /** Sends the forms of pages that were opened before, some at once, until the Worker is `gone`. */
   async runUntil(gone: Promise<void>): Promise<void> {
@@ -104,3 +103,5 @@ export class Approver {
     answers[place] = await this.#gate.decide(link, form);
   }
 }
+
+export const isUndecided = ({ status, answers }: Asked): boolean => status === 'pending' && !answers.includes(DECIDED);

@@ -6,6 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
 import { unstable_getMiniflareWorkerOptions } from 'wrangler';
@@ -76,12 +77,16 @@ export class BuiltWorker {
   }
 
   /**
-   * SIGKILL in `afterMs`: no handler runs, nothing is flushed, no connection is closed. Sent by another process: this one, busy
-   * with the load, would come to it when the Worker has nothing left to do. Returns once workerd is gone.
+   * SIGKILL in `afterMs`, or at the ledger's first write after that: no handler runs, nothing is flushed, no connection is
+   * closed. Returns once workerd is gone.
    */
-  async kill(afterMs: number): Promise<void> {
+  async kill(afterMs: number, at: 'any moment' | 'a write of the ledger'): Promise<void> {
     const { pid } = this.#now();
-    spawn('sh', ['-c', 'sleep "$0"; kill -KILL "$1"', String(afterMs / 1_000), String(pid)], { stdio: 'ignore' });
+    const atWriteTo = at === 'any moment' ? null : ledgerFile(this.folder);
+    const killer = new Worker(new URL('killer.ts', import.meta.url), { workerData: { pid, afterMs, atWriteTo } });
+    killer.on('error', (error) => {
+      throw error;
+    });
     while (isAlive(pid)) await sleep(5);
     await this.stop();
   }
@@ -122,6 +127,14 @@ export class BuiltWorker {
     }
     throw new Error(`/readyz was not 200 within ${START_LIMIT_MS / 1_000} seconds`);
   }
+}
+
+/** Where D1 writes first. */
+function ledgerFile(folder: string): string {
+  const databases = join(folder, STATE, 'd1/miniflare-D1DatabaseObject');
+  const [name] = readdirSync(databases).filter((name) => /^[0-9a-f]{64}\.sqlite-wal$/.test(name));
+  if (name === undefined) throw new Error('the database of D1 was not found');
+  return join(databases, name);
 }
 
 /** What wrangler.toml says of bindings, queues and dates. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../simulation/random.ts';
 import { Agent, POLICY, type Call } from './agent.ts';
-import { Approver } from './approver.ts';
+import { Approver, isUndecided } from './approver.ts';
 import type { BuiltWorker } from './built-worker.ts';
 import { openRecordsOnDisk, type OpenRecord } from './disk.ts';
 import { Gate } from './gate.ts';
@@ -18,7 +18,7 @@ const MAIL_LIMIT_MS = 30_000;
 const MAIL_WAIT_MS = 3_000;
 /** Under load before the kill. */
 const MIN_LOAD_MS = 100;
-const MAX_LOAD_MS = 4_000;
+const MAX_LOAD_MS = 2_500;
 const LOOK_MS = 100;
 
 export class Campaign {
@@ -47,6 +47,7 @@ export class Campaign {
     const startedAt = Date.now();
     const agents = await this.#newAgents(random);
     await this.#untilMails();
+    const leftOver = this.#approver.undecided();
     const { answered, cutOff } = await this.#loadAndKill(agents, random);
     const open = openRecordsOnDisk(this.#worker.folder, startedAt);
     await this.#worker.start();
@@ -60,6 +61,8 @@ export class Campaign {
     await Promise.all(silent.map(askAgain));
     await this.#reckon(agents);
     await verifyAudit(this.#worker);
+    // Who did not come to it under load decides now, or the undecided would pile up.
+    await Promise.all(leftOver.filter(isUndecided).map((asked) => this.#approver.decide(asked)));
     await this.#askForMails();
 
     const count = (state: OpenRecord['state']): number => open.filter((record) => record.state === state).length;
@@ -134,7 +137,8 @@ export class Campaign {
 
   async #loadAndKill(agents: Agent[], random: Random): Promise<{ answered: number; cutOff: number }> {
     const before = this.#answers;
-    const killed = this.#worker.kill(random.int(MIN_LOAD_MS, MAX_LOAD_MS));
+    const at = random.chance(0.75) ? 'a write of the ledger' : 'any moment';
+    const killed = this.#worker.kill(random.int(MIN_LOAD_MS, MAX_LOAD_MS), at);
     await Promise.all([killed, this.#approver.runUntil(killed), ...agents.map((agent) => agent.runUntilDeath())]);
     const cutOff = agents.flatMap(({ calls }) => calls).filter(({ told }) => told.length === 0).length;
     return { answered: this.#answers - before, cutOff };

@@ -12,7 +12,7 @@ import { onStage } from './stage.ts';
 import { checkLedger, checkRows, checkTold, inTime, verifyAudit, Violation } from './truth.ts';
 
 /** Enough to see the accounts agree; memory needs minutes. */
-const SHORT_MINUTES = '0.1';
+const SHORT_MINUTES = '0.05';
 const SOAK_WIDTH = 8;
 const SPIKE_WIDTH = 64;
 const SPIKE_SHARE = 1 / 3;

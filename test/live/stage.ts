@@ -11,7 +11,8 @@ export async function onStage(name: string, play: (worker: BuiltWorker) => Promi
   const folder = mkdtempSync(join(tmpdir(), `toolgate-${name}-`));
   const clear = (): void => rmSync(folder, { recursive: true, force: true });
   // workerd ends with this process, by its guard.
-  onEnding(() => {
+  onEnding((reason) => {
+    console.error(`Ended before its end: ${reason}.`);
     clear();
     process.exit(130);
   });
