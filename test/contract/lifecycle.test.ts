@@ -95,13 +95,6 @@ describe.runIf(process.platform === 'linux')('npm run dev', () => {
     await nothingIsLeft();
   });
 
-  it('leaves nothing behind when it is killed while it starts', async () => {
-    const { script } = npmRun('dev', '--', '--port', String(await claimPort(0)));
-    await wranglerRuns();
-    process.kill(script(), 'SIGKILL');
-    await nothingIsLeft();
-  });
-
   it('leaves neither process nor port behind when npm is killed while it serves', async () => {
     const port = await claimPort(0);
     const { npm, says } = npmRun('dev', '--', '--port', String(port));
