@@ -54,7 +54,15 @@ type Death = { span: Span | null; why: string };
 /** One process, until no span is left; or which span it died of. */
 function runProcess(rest: Span[], planted: Replacement[], ended: (result: SpanResult) => void): Promise<Death | null> {
   const env = { ...process.env, SIMULATION_PLANTED: JSON.stringify(planted) };
-  const execArgv = ['--import', LOADER, '--disable-warning=DEP0204', '--disable-warning=ExperimentalWarning'];
+  // A world's objects die young: with room for them the collector costs a fifth less of the run.
+  const collector = '--max-semi-space-size=64';
+  const execArgv = [
+    '--import',
+    LOADER,
+    collector,
+    '--disable-warning=DEP0204',
+    '--disable-warning=ExperimentalWarning',
+  ];
   const child = fork(SHARD, { execArgv, env });
   let span: Span | null = null;
   child.on('message', (message: 'ready' | SpanResult) => {
