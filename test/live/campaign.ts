@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../simulation/random.ts';
 import { Agent, POLICY, type Call } from './agent.ts';
-import { Approver, isUndecided } from './approver.ts';
+import { Approver, isUndecided, type Asked } from './approver.ts';
 import type { BuiltWorker } from './built-worker.ts';
 import { openRecordsOnDisk, type OpenRecord } from './disk.ts';
 import { Gate } from './gate.ts';
@@ -20,6 +20,8 @@ const MAIL_WAIT_MS = 3_000;
 const MIN_LOAD_MS = 100;
 const MAX_LOAD_MS = 2_500;
 const LOOK_MS = 100;
+/** An approval is answered 60 times a minute. */
+const POLL_MS = 1_000;
 
 export class Campaign {
   readonly #worker: BuiltWorker;
@@ -177,8 +179,15 @@ export class Campaign {
 
   async #learnStatuses(): Promise<void> {
     for (const asked of this.#approver.asked.values())
-      if (asked.status === 'pending')
-        asked.status = await this.#gate.approvalStatus(asked.call.session.token, asked.id);
+      if (asked.status === 'pending') asked.status = await this.#restingStatus(asked);
+  }
+
+  /** What was approved is on its way: the ledger may have its row a moment before the session does. */
+  async #restingStatus({ id, call }: Asked): Promise<string> {
+    for (const deadline = Date.now() + SETTLE_LIMIT_MS; ; await sleep(POLL_MS)) {
+      const status = await this.#gate.approvalStatus(call.session.token, id);
+      if (status !== 'approved' || Date.now() > deadline) return status;
+    }
   }
 
   /** The pages are open when the load begins, or most of them, so that decisions die with it. */
