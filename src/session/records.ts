@@ -72,9 +72,15 @@ export function recordAt(sql: SessionSql, key: string, round: number): EffectRec
 export const recordOfApproval = (sql: SessionSql, id: string): EffectRecord | null =>
   first(sql.all('SELECT * FROM record WHERE approval_id = ?', id));
 
-/** The record a call claimed, whatever became of it. */
-export const recordOfCall = (sql: SessionSql, callId: string): EffectRecord | null =>
-  first(sql.all('SELECT * FROM record WHERE call_id = ? AND approval_id IS NULL ORDER BY step LIMIT 1', callId));
+/** The record that a call claimed which then died: no row has its step, whatever became of the claim since. */
+export const unansweredRecord = (sql: SessionSql, callId: string): EffectRecord | null =>
+  first(
+    sql.all(
+      `SELECT * FROM record WHERE call_id = ? AND approval_id IS NULL
+       AND NOT EXISTS (SELECT 1 FROM log WHERE kind = 'call' AND log.step = record.step) ORDER BY step LIMIT 1`,
+      callId,
+    ),
+  );
 
 export const openRecords = (sql: SessionSql): EffectRecord[] =>
   sql.all(`SELECT * FROM record WHERE ${OPEN} ORDER BY step`).map(toRecord);

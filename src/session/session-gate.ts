@@ -12,7 +12,7 @@ import { append, countLogged, highestStep, settledCall } from './log.ts';
 import type { Polls } from './polls.ts';
 import type { SessionPorts } from './ports.ts';
 import type { Approver } from './records.ts';
-import { applyChange, markApproved, openRecord, recordAt, recordOfCall, recordsOf } from './records.ts';
+import { applyChange, markApproved, openRecord, recordAt, recordsOf, unansweredRecord } from './records.ts';
 import { Running } from './running.ts';
 
 const NOTICES_PER_SESSION = 3;
@@ -79,11 +79,10 @@ export class SessionGate implements Gate {
   earlier(callId: string): Earlier | null {
     const running = this.running.call(callId);
     if (running !== undefined) return { kind: 'running', ...running };
+    // Whoever came with its id before, and could not be judged, or since, has not taken the id over.
+    const record = unansweredRecord(this.#ports.sql, callId);
+    if (record !== null) return { kind: 'unanswered', fingerprint: record.fingerprint, record };
     const settled = settledCall(this.#ports.sql, callId);
-    const record = recordOfCall(this.#ports.sql, callId);
-    // A claim without a row of its step died unanswered; whoever came with its id since has not taken the id over.
-    if (record !== null && record.step < (settled?.settled.step ?? Infinity))
-      return { kind: 'unanswered', fingerprint: record.fingerprint, record };
     return settled === null ? null : { kind: 'settled', ...settled };
   }
 

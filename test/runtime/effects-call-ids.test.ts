@@ -10,7 +10,7 @@ import {
   standStill,
   statesIn,
 } from '../support/effects.ts';
-import { everyObjectDies, watchArrivals, watchD1 } from '../support/faults.ts';
+import { everyObjectDies, isRefused, watchArrivals, watchD1 } from '../support/faults.ts';
 import { changePolicy, runAlarm } from '../support/inside.ts';
 import { ledgerOf, newAgent, newOrder, outcomeOf, refund } from '../support/session.ts';
 
@@ -20,10 +20,13 @@ beforeEach(standStill);
 afterEach(moveOn);
 
 /** A call that claimed its attempt and died before its answer, the attempt applied already or not. */
-async function claimedAndDied(place: 'before' | 'after') {
+async function claimedAndDied(place: 'before' | 'after', unjudgedBefore = 0) {
   const order = await newOrder();
   const agent = await newAgent(UNASKED);
   const d1 = watchD1();
+  d1.fault('check', isRefused, unjudgedBefore);
+  for (let tries = 0; tries < unjudgedBefore; tries += 1)
+    expect(await codeOf(agent.call('refund_order', refund(order), 'same'))).toBe('UPSTREAM_UNAVAILABLE');
   const sending = d1.stop('send', place);
   const first = codeOf(agent.call('refund_order', refund(order), 'same'));
   await sending.reached();
@@ -95,6 +98,14 @@ describe.each([
     });
     expect(await provenLog(agent)).toEqual(rows);
     expect(await ledgerOf(order)).toEqual({ refunded_cents: 2590, applied: 1, voids: 0 });
+  });
+
+  it('keeps its step where it could not be judged when it was sent before', async () => {
+    const { order, agent } = await claimedAndDied(place, 1);
+    const again = outcomeOf(await agent.call('refund_order', refund(order), 'same'));
+    expect(again).toMatchObject({ code: 'OK', step: 2 });
+    expect(await provenInD1(agent)).toHaveLength(2);
+    expect(await attemptsOf(agent)).toEqual([APPLIED]);
   });
 
   it('gets one row however often it is sent again at once', async () => {
