@@ -1,0 +1,151 @@
+import { env } from 'cloudflare:workers';
+import { describe, expect, it } from 'vitest';
+import { revokeCaller, type Change } from '../../../src/store/caller-changes.ts';
+import { readCallerChange } from '../../../src/store/callers.ts';
+import { ledgerSql } from '../../../src/store/d1.ts';
+import {
+  extendSession,
+  openSession,
+  openSessionsOf,
+  sessionPage,
+  sessionsToWake,
+  withdrawSession,
+} from '../../../src/store/sessions.ts';
+import { fresh, liveCaller } from '../../support/ledger.ts';
+
+const sql = ledgerSql(env.DB);
+const change = (caller_id: string): Change => ({ caller_id, at: 2_000, request_id: 'req-change' });
+
+/** Opened at 1,000, its token good until 100,000. */
+const session = (caller_id: string, changes: { uid?: string; expires_at?: number } = {}) => ({
+  uid: `uid-${fresh()}`,
+  caller_id,
+  session_id: 'chat-1',
+  opened_at: 1_000,
+  expires_at: 100_000,
+  ...changes,
+});
+
+/** Long enough after its token's end that nothing it caused can still be on its way. */
+const LONG_AFTER = 100_000 + 3_600_000;
+
+describe('openSession', () => {
+  it('enters the session and answers with its caller as it is now', async () => {
+    const id = await liveCaller();
+    const entered = session(id);
+    expect(await openSession(sql, entered)).toEqual(await readCallerChange(sql, id));
+    const { uid, caller_id, session_id } = entered;
+    expect(await openSessionsOf(sql, id, 50_000, null, 10)).toEqual([{ uid, caller_id, session_id }]);
+  });
+
+  it('enters it once however often it is told', async () => {
+    const id = await liveCaller();
+    const entered = session(id);
+    await openSession(sql, entered);
+    expect(await openSession(sql, entered)).toMatchObject({ version: 1 });
+    expect(await openSessionsOf(sql, id, 50_000, null, 10)).toHaveLength(1);
+  });
+
+  it('enters nothing for a revoked caller', async () => {
+    const id = await liveCaller();
+    await revokeCaller(sql, change(id));
+    expect(await openSession(sql, session(id))).toBeNull();
+    expect(await openSessionsOf(sql, id, 50_000, null, 10)).toEqual([]);
+  });
+});
+
+describe('extendSession', () => {
+  it('moves the expiry forward, never back', async () => {
+    const id = await liveCaller();
+    const entered = session(id);
+    await openSession(sql, entered);
+    expect(await extendSession(sql, entered.uid, 200_000_000)).toMatchObject({ version: 1 });
+    expect(await extendSession(sql, entered.uid, 150_000)).toMatchObject({ version: 1 });
+    expect(await openSessionsOf(sql, id, 199_000_000, null, 10)).toHaveLength(1);
+  });
+
+  it('gives a revoked caller nothing', async () => {
+    const id = await liveCaller();
+    const entered = session(id);
+    await openSession(sql, entered);
+    await revokeCaller(sql, change(id));
+    expect(await extendSession(sql, entered.uid, 200_000_000)).toBeNull();
+    expect(await openSessionsOf(sql, id, LONG_AFTER, null, 10)).toEqual([]);
+  });
+});
+
+describe('openSessionsOf', () => {
+  it.each([
+    { state: 'whose token is good', sets: '', at: 50_000, open: true },
+    {
+      state: 'whose token ended within the hour, with what it did last perhaps untold',
+      sets: '',
+      at: 100_000 + 3_500_000,
+      open: true,
+    },
+    { state: 'whose token is over', sets: '', at: LONG_AFTER, open: false },
+    { state: 'with an open record although its token is over', sets: 'open_records = 1', at: LONG_AFTER, open: true },
+    {
+      state: 'that was ended within the hour, with a call running perhaps whose row is untold',
+      sets: 'ended_at = 2000',
+      at: 2_000 + 3_500_000,
+      open: true,
+    },
+    { state: 'that was ended before', sets: 'ended_at = 2000', at: 2_000 + 3_600_000, open: false },
+    {
+      state: 'that was ended before with a record open',
+      sets: 'ended_at = 2000, open_records = 1',
+      at: LONG_AFTER,
+      open: true,
+    },
+  ])('finds a session $state: $open', async ({ sets, at, open }) => {
+    const id = await liveCaller();
+    const entered = session(id);
+    await openSession(sql, entered);
+    if (sets !== '') await env.DB.prepare(`UPDATE sessions SET ${sets} WHERE uid = ?`).bind(entered.uid).run();
+    expect(await openSessionsOf(sql, id, at, null, 10)).toHaveLength(open ? 1 : 0);
+  });
+
+  it('goes on behind a uid', async () => {
+    const id = await liveCaller();
+    const uids = [`a-${fresh()}`, `b-${fresh()}`, `c-${fresh()}`];
+    for (const uid of uids) await openSession(sql, session(id, { uid }));
+    const rest = await openSessionsOf(sql, id, 50_000, uids[0] ?? null, 1);
+    expect(rest.map(({ uid }) => uid)).toEqual([uids[1]]);
+  });
+});
+
+describe('withdrawSession', () => {
+  it('takes back the session that was refused, and no other', async () => {
+    const id = await liveCaller();
+    const [refused, other] = [session(id), session(id)];
+    await openSession(sql, refused);
+    await openSession(sql, other);
+    await withdrawSession(sql, refused.uid);
+    expect((await openSessionsOf(sql, id, 50_000, null, 10)).map(({ uid }) => uid)).toEqual([other.uid]);
+  });
+});
+
+describe('sessionsToWake', () => {
+  it('names those with open records first', async () => {
+    const id = await liveCaller();
+    const [older, newer] = [session(id, { uid: `y-${fresh()}` }), session(id, { uid: `z-${fresh()}` })];
+    await openSession(sql, older);
+    await openSession(sql, newer);
+    await env.DB.prepare('UPDATE sessions SET open_records = 1 WHERE uid = ?').bind(older.uid).run();
+    const woken = (await sessionsToWake(sql, 50_000, 100)).filter(({ caller_id }) => caller_id === id);
+    expect(woken.map(({ uid }) => uid)).toEqual([older.uid, newer.uid]);
+  });
+});
+
+describe('sessionPage', () => {
+  it('pages through all sessions, newest first', async () => {
+    const id = await liveCaller();
+    await openSession(sql, session(id));
+    await openSession(sql, session(id));
+    const first = await sessionPage(sql, null, 1);
+    const second = await sessionPage(sql, first.next_cursor, 1);
+    const [newest, next] = [first.rows[0]?.uid, second.rows[0]?.uid];
+    expect(newest !== undefined && next !== undefined && newest > next).toBe(true);
+  });
+});
