@@ -33,6 +33,8 @@ export class World implements Stage {
   readonly config = config;
   readonly #objects = new Map<string, SimulatedObject>();
   readonly #model: Model;
+  /** Where no alarm is dropped nobody may need the cron. */
+  readonly #needsCron: boolean;
   #cron: boolean;
 
   constructor(scenario: Scenario, model: Model, arrived: (letter: Letter) => void, trace: Trace) {
@@ -67,8 +69,7 @@ export class World implements Stage {
       EMAIL: mail,
       FAILED_CREDENTIALS: { limit: async () => ({ success: true }) },
     } as unknown as Env;
-    // Where no alarm is dropped nobody may need the cron.
-    this.#cron = scenario.faults.alarmDropped > 0;
+    this.#needsCron = this.#cron = scenario.faults.alarmDropped > 0;
     this.#tick();
   }
   readonly #queue: MessageQueue;
@@ -121,8 +122,13 @@ export class World implements Stage {
   ledgerRows = async (sql: string, ...params: SqlValue[]): Promise<SqlRow[]> => this.ledger.database.all(sql, params);
   looked = (n: number): Promise<void> => this.ledger.looked(n);
 
-  stopCron(): void {
+  pauseCron(): void {
     this.#cron = false;
+  }
+
+  resumeCron(): void {
+    this.#cron = this.#needsCron;
+    this.#tick();
   }
 
   end(): void {
