@@ -54,7 +54,7 @@ function disturbance(sessions: number, clients: Client[], random: Random): Distu
     };
   if (kind < 0.6) return { kind: 'crash', atMs, session: random.int(0, sessions - 1) };
   if (kind < 0.75) return { kind: 'evict', atMs, session: random.int(0, sessions - 1) };
-  return { kind: 'jump', atMs, ms: random.pick([-2_000, -300, 5_000, 90_000, 900_000, 5_400_000]) };
+  return { kind: 'jump', atMs, ms: random.pick([-2_000, -300, 5_000, 90_000, 900_000, 2_400_000]) };
 }
 
 /** Each kind is there or not, so that a seed has a character: all kinds at once would hide each other. */
