@@ -1,19 +1,23 @@
 /** Arms the object's one alarm, and only where none is due earlier: setting one is billed as a row written. */
 import type { Alarm } from './ports.ts';
 
+/** The platform may be late; what is overdue for longer it may have given up, and memory would not know. */
+const LATE_MS = 10_000;
+
 export class Alarms {
   readonly #alarm: Alarm;
+  readonly #now: () => number;
   /** Null: not known to be armed, as after a restart. Setting it again then costs a row and loses nothing. */
   #armedFor: number | null = null;
 
-  constructor(alarm: Alarm) {
+  constructor(alarm: Alarm, now: () => number) {
     this.#alarm = alarm;
+    this.#now = now;
   }
 
   arm(at: number): void {
-    if (this.#armedFor !== null && this.#armedFor <= at) return;
-    this.#alarm.set(at);
-    this.#armedFor = at;
+    const armed = this.#armedFor;
+    if (armed === null || armed > at || armed < this.#now() - LATE_MS) this.renew(at);
   }
 
   /** The alarm has fired: whatever was armed is spent. */

@@ -26,7 +26,7 @@ export type SessionCore = SessionRpc & { alarm(): Promise<void> };
 
 export function sessionCore(ports: SessionPorts): SessionCore {
   const { sql } = ports;
-  const alarms = new Alarms(ports.alarm);
+  const alarms = new Alarms(ports.alarm, ports.now);
   const polls = new Polls();
   const gate = new SessionGate(ports, alarms, polls);
   const opening = new Opening(ports, gate, alarms);
