@@ -1,14 +1,19 @@
 /** What must be so when everything has come to rest: money, records, chain, rows in D1, answers. */
-import type { SessionFacts } from './facts.ts';
+import type { Logged, SessionFacts } from './facts.ts';
 import type { Model } from './model.ts';
-import type { SqlRow } from '../../src/ports.ts';
+import type { SqlRow, SqlValue } from '../../src/ports.ts';
 
 /** What the ledger holds in the end. */
 export type LedgerEnd = Record<'orders' | 'audit' | 'approvals' | 'sessions', SqlRow[]>;
 
+/** What must reach D1 of a row as it was logged; its arguments may have been withheld or erased. */
+const LOGGED = [
+  ...(['seq', 'hash', 'kind', 'code', 'ok', 'key', 'attempt', 'approval_id', 'call_id', 'step'] as const),
+] satisfies (keyof Logged)[];
+
 export const END_QUERIES: Record<keyof LedgerEnd, string> = {
   orders: 'SELECT order_id, refunded_cents FROM orders',
-  audit: 'SELECT uid, seq, hash FROM audit ORDER BY uid, seq',
+  audit: `SELECT uid, ${LOGGED.join(', ')} FROM audit ORDER BY uid, seq`,
   approvals: 'SELECT uid, approval_id, status FROM approvals',
   sessions: 'SELECT uid, open_records FROM sessions',
 };
@@ -33,6 +38,8 @@ function checkMoney({ orders }: LedgerEnd, model: Model): void {
   }
 }
 
+const inSql = (value: Logged[keyof Logged]): SqlValue => (typeof value === 'boolean' ? Number(value) : value);
+
 function checkSession({ audit, approvals, sessions }: LedgerEnd, model: Model, session: SessionFacts): void {
   const { uid, log, records } = session;
   for (const held of records.values()) {
@@ -49,7 +56,7 @@ function checkSession({ audit, approvals, sessions }: LedgerEnd, model: Model, s
     if (rows.length !== 1) model.fail('effect-without-row', `${row.intent}: ${rows.length} rows`);
   }
   const stored = audit.filter((row) => row['uid'] === uid);
-  const differs = log.findIndex(({ seq, hash }, i) => stored[i]?.['seq'] !== seq || stored[i]['hash'] !== hash);
+  const differs = log.findIndex((row, i) => LOGGED.some((column) => stored[i]?.[column] !== inSql(row[column])));
   if (differs !== -1 || stored.length !== log.length)
     model.fail(
       'audit-not-in-d1',

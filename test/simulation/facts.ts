@@ -49,8 +49,8 @@ export type Logged = {
   key: string | null;
   attempt: number | null;
   approval_id: string | null;
+  call_id: string | null;
   step: number | null;
-  at: number;
 };
 
 export type CallerFacts = {

@@ -40,10 +40,20 @@ export function checkAnswer(model: Model, object: Watched, request: unknown, ans
   if (row?.['hash'] !== audit.hash) model.fail('answered-before-its-row', `${call_id} ${outcome.code}`);
   const session = model.sessions.get(uid);
   if (session === undefined) return model.fail('answer-without-session', call_id);
+  if (!outcome.replayed) checkTold(model, session, told);
   if (tool !== 'refund_order') return;
   const intent = intentOf(uid, argumentsOf(raw));
   if (outcome.ok) checkDone(model, intent, outcome.data);
   checkRetry(model, session, call_id, `${intent} ${outcome.code}`, outcome.replayed);
+}
+
+/** An answer of its own says what its row says; one that is told again may tell more than the row it names. */
+function checkTold(model: Model, { log }: SessionFacts, { outcome, audit }: Extract<CallAnswer, { outcome: unknown }>) {
+  const row = log.find(({ seq }) => seq === audit.seq);
+  if (row === undefined) return;
+  for (const part of ['code', 'ok', 'step', 'call_id'] as const)
+    if (row[part] !== outcome[part])
+      model.fail('told-other-than-its-row', `${part} ${String(outcome[part])}, row ${row.seq} ${String(row[part])}`);
 }
 
 /** What is told as done stands in the ledger, with the same figures. */

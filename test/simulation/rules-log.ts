@@ -57,10 +57,10 @@ export function readLogged(model: Model, object: Watched, seq: number, text: str
   if (seq !== (last?.seq ?? 0) + 1 || row.seq !== seq) model.fail('gap-in-the-audit', `${seq} after ${last?.seq ?? 0}`);
   const previous = last?.hash ?? beginningOf(row.caller_id, row.session_id, row.uid);
   if (linkOf(previous, row) !== row.hash) model.fail('chain-broken', `row ${seq}`);
-  const { hash, kind, code, ok, key, attempt, approval_id, step } = row;
+  const { hash, kind, code, ok, key, attempt, approval_id, call_id, step } = row;
   if (kind === 'call' && session.log.some((other) => other.kind === 'call' && other.step === step))
     model.fail('step-taken-twice', `row ${seq}`);
-  session.log.push({ seq, hash, kind, code, ok, key, attempt, approval_id, step, at: model.elapsed });
+  session.log.push({ seq, hash, kind, code, ok, key, attempt, approval_id, call_id, step });
   if (code === 'SESSION_ENDED' && kind === 'event' && key === null) checkNothingPending(model, session);
 
   if (kind === 'call' && row.tool === 'refund_order') checkCall(model, session, row);
