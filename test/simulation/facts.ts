@@ -54,7 +54,7 @@ export type Logged = {
 };
 
 export type CallerFacts = {
-  versions: { version: number; policy: Policy; since: number }[];
+  versions: { version: number; policy: Policy }[];
   /** From when on this version or a later one must be in force everywhere. */
   settled: { version: number; since: number }[];
   revokedSince: number | null;
@@ -68,6 +68,8 @@ export type SessionFacts = {
   records: Map<string, Held>;
   /** The narrower limits it was opened and rejoined with. */
   own: Own;
+  /** The least steps it was told to have, from when on. */
+  narrowed: { since: number; max_steps: number }[];
   endAsked: boolean;
   /** Calls that reached the object: how often each intent was proposed, and which intent an id had first. */
   proposed: Map<string, number>;

@@ -27,6 +27,8 @@ export class Model {
   readonly attempts = new Map<string, Attempt>();
   readonly approvals = new Map<string, Approval>();
   readonly arrived = new Map<string, number>();
+  /** Told after the fact: which policies and states there were meanwhile, and when, is not known. */
+  isRecounted = false;
   #stage: Pick<Stage, 'time' | 'note'> | null = null;
   readonly #open = new Map<number, { what: string; since: number }>();
   #asked = 0;
@@ -55,7 +57,7 @@ export class Model {
   }
 
   addCaller(callerId: string, policy: Policy): void {
-    this.callers.set(callerId, { versions: [{ version: 1, policy, since: 0 }], settled: [], revokedSince: null });
+    this.callers.set(callerId, { versions: [{ version: 1, policy }], settled: [], revokedSince: null });
   }
 
   // --- What the ledger and the objects write --------------------------------------------------------------------
@@ -77,11 +79,7 @@ export class Model {
     caller: (...[id, version, policy, revoked_at]) => {
       const caller = this.callers.get(String(id));
       if (caller === undefined) return;
-      caller.versions.push({
-        version: Number(version),
-        policy: JSON.parse(String(policy)) as Policy,
-        since: this.elapsed,
-      });
+      caller.versions.push({ version: Number(version), policy: JSON.parse(String(policy)) as Policy });
       if (revoked_at !== null) caller.revokedSince ??= this.elapsed;
     },
     /** A batch failed as a whole: what was seen of it did not happen. */
@@ -121,7 +119,7 @@ export class Model {
 
   #addSession(object: Watched, uid: string, caller_id: string): void {
     this.sessions.set(uid, {
-      ...{ uid, caller_id, object, log: [], records: new Map<string, Held>(), own: {}, endAsked: false },
+      ...{ uid, caller_id, object, log: [], records: new Map<string, Held>(), own: {}, narrowed: [], endAsked: false },
       ...{ proposed: new Map<string, number>(), ids: new Map<string, Set<string>>(), told: new Map<string, string>() },
     });
   }
@@ -178,11 +176,11 @@ export class Model {
       if (session.caller_id === callerId) checkNothingPending(this, session);
   }
 
-  /** The policies that may still hold somewhere at this moment. */
-  policiesOf(callerId: string): Policy[] {
+  /** The policies that may have held somewhere at that moment or later; by default at this one. */
+  policiesOf(callerId: string, from = this.elapsed): Policy[] {
     const caller = this.callers.get(callerId);
     if (caller === undefined) return [];
-    const least = Math.max(0, ...caller.settled.map(({ version }) => version));
+    const least = Math.max(0, ...caller.settled.filter(({ since }) => since <= from).map(({ version }) => version));
     return caller.versions.filter(({ version }) => version >= least).map(({ policy }) => policy);
   }
 

@@ -20,6 +20,7 @@ export type Answered = Asked & { answer: unknown };
 export type Heard = { asked: Asked[]; answers: Answered[] };
 
 export function recount(model: Model, objects: ObjectEnd[], attempts: SqlRow[], { asked, answers }: Heard): void {
+  model.isRecounted = true;
   const watched = new Map(objects.map((object) => [object.name, tellSession(model, object)]));
   const own = attempts.filter(
     ({ uid, order_id }) => model.sessions.has(String(uid)) || model.orders.has(String(order_id)),

@@ -23,10 +23,11 @@ export function proposes(model: Model, { uid, call_id, tool, arguments: raw }: C
 
 /** An opening that was granted: what it narrows stays narrowed. */
 export function narrows(model: Model, request: unknown, answer: unknown): void {
-  const { max_refund_cents, max_session_refund_cents } = request as OpenRequest;
+  const { max_steps, max_refund_cents, max_session_refund_cents } = request as OpenRequest;
   const told = answer as OpenAnswer;
   const session = 'opened' in told ? model.sessions.get(told.uid) : undefined;
   if (session === undefined) return;
+  if (max_steps !== undefined) session.narrowed.push({ since: model.elapsed, max_steps });
   if (max_refund_cents !== undefined) session.own.max_refund_cents = max_refund_cents;
   if (max_session_refund_cents !== undefined) session.own.max_session_refund_cents = max_session_refund_cents;
 }

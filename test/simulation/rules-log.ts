@@ -63,6 +63,7 @@ export function readLogged(model: Model, object: Watched, seq: number, text: str
   session.log.push({ seq, hash, kind, code, ok, key, attempt, approval_id, call_id, step });
   if (code === 'SESSION_ENDED' && kind === 'event' && key === null) checkNothingPending(model, session);
 
+  if (kind === 'call' && !model.isRecounted) checkStep(model, session, row);
   if (kind === 'call' && row.tool === 'refund_order') checkCall(model, session, row);
   if (attempt !== null && model.attempts.get(`${key ?? ''} ${attempt}`)?.applied !== true)
     model.fail('row-without-effect', `row ${seq}`);
@@ -78,6 +79,18 @@ export function readLogged(model: Model, object: Watched, seq: number, text: str
 export function checkNothingPending(model: Model, session: SessionFacts): void {
   for (const { state, intent } of session.records.values())
     if (state === 'pending') model.fail('pending-for-nobody', intent);
+}
+
+/** As far as a story's four disturbances may take clocks back, so that a call seems shorter than it was. */
+const JUMPS_BACK_MS = 8_000;
+
+/** Past its steps a session is told so and nothing else; a call is judged by what was in force when it came. */
+function checkStep(model: Model, { caller_id, narrowed }: SessionFacts, { step, code, duration_ms }: Row): void {
+  const came = model.elapsed - duration_ms - JUMPS_BACK_MS;
+  const own = narrowed.filter(({ since }) => since <= came).map(({ max_steps }) => max_steps);
+  const most = Math.min(...own, Math.max(...model.policiesOf(caller_id, came).map(({ max_steps }) => max_steps)));
+  if (code !== 'STEP_LIMIT' && (step ?? 0) > most)
+    model.fail('beyond-its-steps', `step ${step ?? 0} of ${most}: ${code}`);
 }
 
 function checkNotDone(model: Model, session: SessionFacts, { approval_id, key, code }: Row): void {
@@ -115,8 +128,6 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
       return order !== undefined && leastLeft(order.was, since(model, held, row)) < Number(amount);
     case 'CURRENCY_MISMATCH':
       return order?.currency !== currency;
-    case 'STEP_LIMIT':
-      return true;
     case 'LOOP_DETECTED':
       return policies.some(({ max_duplicate_calls }) => (session.proposed.get(intent) ?? 0) > max_duplicate_calls);
     case 'CALLER_REVOKED':
