@@ -1,8 +1,8 @@
 /**
  * `npm run kills [-- --kills N] [--seed TEXT]`: the built Worker under load, with its state on disk, is killed (SIGKILL) and
  * started again N times; after each restart everything it was asked and everything it did must be one story (truth.ts).
- * The seed gives what agents and approvers do and after how many answers the kill comes. It does not give the schedule: two
- * runs of one seed die at different moments.
+ * The seed gives what agents and approvers do, and after how many milliseconds the kill comes or waits for a write of the
+ * ledger. It does not give the schedule: two runs of one seed die at different moments.
  */
 import { parseArgs } from 'node:util';
 import { Campaign } from './campaign.ts';
