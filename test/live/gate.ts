@@ -26,7 +26,10 @@ const outcome = z.object({
 /** `audit` is the evidence a host can keep: the place of the call's row and its hash. */
 export type Told = z.output<typeof outcome> & { audit: { seq: number; hash: string } };
 
-export type Session = { caller_id: string; session_id: string; uid: string; token: string };
+/** What a session was opened with: narrower than its caller's policy. */
+type Limits = { max_session_refund_cents?: number };
+
+export type Session = { caller_id: string; session_id: string; uid: string; token: string; limits: Limits };
 
 export class Gate {
   readonly url: string;
@@ -41,11 +44,16 @@ export class Gate {
     return z.object({ caller_id: z.string(), api_key: z.string() }).parse(json);
   }
 
-  async open(caller: { caller_id: string; api_key: string }, session_id: string, fields: Json = {}): Promise<Session> {
-    const { json } = await this.#send('/v1/sessions', caller.api_key, { session_id, ttl_seconds: 86_400, ...fields });
+  async open(
+    caller: { caller_id: string; api_key: string },
+    session_id: string,
+    limits: Limits = {},
+  ): Promise<Session> {
+    const { json } = await this.#send('/v1/sessions', caller.api_key, { session_id, ttl_seconds: 86_400, ...limits });
     const { token } = z.object({ token: z.string() }).parse(json);
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-    return { caller_id: caller.caller_id, session_id, token, uid: z.object({ uid: z.string() }).parse(claims).uid };
+    const { uid } = z.object({ uid: z.string() }).parse(claims);
+    return { caller_id: caller.caller_id, session_id, token, uid, limits };
   }
 
   async call(token: string, call: { tool: string; arguments: Json; call_id: string }): Promise<Told> {
@@ -88,19 +96,26 @@ export class Gate {
 
   /** What the approver's page shows as refunded, as its form sends it back. */
   async shownOnPage(link: string): Promise<string> {
-    const { text } = await this.#fetch(link);
+    const { text } = await this.#page(link);
     return /name="refunded_cents" value="(\d+)"/.exec(text)?.[1] ?? '';
   }
 
   /** Sends the page's form; the status of the answer. */
   async decide(link: string, form: { decision: string; phrase: string; refunded_cents: string }): Promise<number> {
-    const answer = await this.#fetch(link, {
+    const answer = await this.#page(link, {
       method: 'POST',
       redirect: 'manual',
       headers: { Origin: this.url },
       body: new URLSearchParams({ ...form, note: '' }),
     });
     return answer.status;
+  }
+
+  /** Whatever a person does at whatever moment, the page has an answer: refusals are answers, failures are not. */
+  async #page(link: string, init?: RequestInit): Promise<{ status: number; text: string }> {
+    const answer = await this.#fetch(link, init);
+    if (answer.status >= 500) throw new Error(`a page answered ${answer.status}: ${answer.text}`);
+    return answer;
   }
 
   /** Throws on anything but a success: these requests are all good ones. */
