@@ -13,12 +13,14 @@ export type Call = {
   readonly arguments: Refund | { order_id: string };
   /** What the ledger calls the intent; null for a read. */
   readonly key: string | null;
+  /** How often it was sent, answered or not. */
+  sent: number;
   /** In the order in which the answers came. */
   readonly told: Told[];
 };
 
 /** Amounts above this wait for a person; below it they move at once. */
-const CONFIRM_ABOVE_CENTS = 5_000;
+export const CONFIRM_ABOVE_CENTS = 5_000;
 export const POLICY = {
   name: 'Shop',
   allowed_tools: ['get_order', 'refund_order'],
@@ -77,6 +79,7 @@ export class Agent {
   async send(call: Call): Promise<Told> {
     const { tool, call_id } = call;
     const sentAt = performance.now();
+    call.sent += 1;
     const told = await this.#gate.call(this.session.token, { tool, arguments: call.arguments, call_id });
     call.told.push(told);
     this.#onAnswer(call, performance.now() - sentAt);
@@ -110,7 +113,7 @@ export class Agent {
   #call(tool: Call['tool'], args: Call['arguments']): Call {
     const { session } = this;
     const key = tool === 'get_order' ? null : hashOf(['toolgate-1', session.caller_id, session.uid, tool, args]);
-    const call: Call = { session, call_id: `c${this.calls.length + 1}`, tool, arguments: args, key, told: [] };
+    const call: Call = { session, call_id: `c${this.calls.length + 1}`, tool, arguments: args, key, sent: 0, told: [] };
     this.calls.push(call);
     return call;
   }

@@ -22,16 +22,19 @@ const LOOK_MS = 100;
 
 export class Violation extends Error {}
 
-function demand(holds: boolean, what: () => string): void {
+export function demand(holds: boolean, what: () => string): void {
   if (!holds) throw new Violation(what());
 }
 
 /** One intent, one effect; each order moved by what was applied, and nobody was paid back more than was paid. */
 export async function checkLedger(worker: BuiltWorker): Promise<void> {
-  const twice = await worker.rows<{ call_key: string }>(
-    'SELECT call_key FROM attempts WHERE applied = 1 GROUP BY call_key HAVING count(*) > 1',
-  );
-  demand(twice.length === 0, () => `applied twice: ${twice.map(({ call_key }) => call_key).join(', ')}`);
+  // No policy here lets a session repeat an effect, so equal rows are doubles whatever key the product gave them.
+  for (const intent of ['call_key', 'uid, order_id, amount_cents, currency, reason']) {
+    const twice = await worker.rows<{ keys: string }>(
+      `SELECT group_concat(call_key) AS keys FROM attempts WHERE applied = 1 GROUP BY ${intent} HAVING count(*) > 1`,
+    );
+    demand(twice.length === 0, () => `applied twice: ${twice.map(({ keys }) => keys).join('; ')}`);
+  }
   const off = await worker.rows<{ order_id: string; refunded_cents: number; applied_cents: number }>(
     `SELECT order_id, refunded_cents, applied_cents, total_cents FROM (
        SELECT orders.*, (SELECT coalesce(sum(amount_cents), 0) FROM attempts
@@ -43,21 +46,40 @@ export async function checkLedger(worker: BuiltWorker): Promise<void> {
 
 /** What hosts were told of their refunds is so: done exactly if and as the ledger says, and never taken back. */
 export async function checkTold(worker: BuiltWorker, calls: readonly Call[]): Promise<void> {
-  const applied = new Map<string, string>();
-  const rows = await worker.rows<{ call_key: string; answer: string }>(
-    'SELECT call_key, answer FROM attempts WHERE applied = 1',
+  const rows = await worker.rows<{ call_key: string; intent: string; answer: string }>(
+    `SELECT call_key, answer, json_object('uid', uid, 'order_id', order_id, 'amount_cents', amount_cents,
+                                          'currency', currency, 'reason', reason) AS intent
+     FROM attempts WHERE applied = 1 AND uid IN (SELECT value FROM json_each(?))`,
+    JSON.stringify([...new Set(calls.map(({ session }) => session.uid))]),
   );
-  for (const { call_key, answer } of rows) applied.set(call_key, canonicalJson(JSON.parse(answer) as JsonValue));
+  const applied = new Map(rows.map((row) => [row.call_key, row]));
   const told = new Set<string>();
   for (const call of calls) {
+    checkCodes(call);
     const { key } = call;
     if (key === null) continue;
-    checkAnswers(call, applied.get(key));
+    const row = applied.get(key);
+    checkAnswers(call, row === undefined ? undefined : canonical(row.answer));
+    const intent = canonicalJson({ uid: call.session.uid, ...call.arguments });
+    demand(row === undefined || canonical(row.intent) === intent, () => `asked for ${intent}, applied ${row?.intent}`);
     if (call.told.at(-1)?.ok === true) told.add(key);
   }
-  const keys = new Set(calls.map(({ key }) => key));
-  for (const key of applied.keys())
-    demand(!keys.has(key) || told.has(key), () => `applied, but no host was told so at last: ${key}`);
+  for (const [key, { intent }] of applied)
+    demand(told.has(key), () => `applied, but no host was told so at last: ${key} ${intent}`);
+}
+
+const canonical = (json: string): string => canonicalJson(JSON.parse(json) as JsonValue);
+
+const OPEN = new Set(['CONFIRMATION_REQUIRED', 'UPSTREAM_UNAVAILABLE']);
+
+/** Only what an answer leaves open may become something else when its call is sent again. */
+function checkCodes({ session, call_id, told }: Call): void {
+  const codes = told.map(({ code }) => code);
+  const isOff = codes.some((code, place) => {
+    const before = codes[place - 1];
+    return code === 'INTERNAL_ERROR' || (before !== undefined && !OPEN.has(before) && before !== code);
+  });
+  demand(!isOff, () => `${session.session_id} ${call_id} was told ${codes.join(', then ')}`);
 }
 
 function checkAnswers(call: Call, applied: string | undefined): void {
@@ -68,7 +90,6 @@ function checkAnswers(call: Call, applied: string | undefined): void {
   for (const told of call.told.filter(({ ok }) => ok)) {
     const data = canonicalJson((told.data ?? {}) as JsonValue);
     demand(data === applied, () => `${name} was told ${data}, the ledger says ${applied ?? 'nothing'}`);
-    demand(last?.ok === true, () => `${name} was told OK, and then ${last?.code}`);
   }
   demand(last === undefined || !isUnsettled(last), () => `${name} is stuck: ${last?.code} ${last?.message}`);
 }
@@ -78,24 +99,41 @@ const isUnsettled = ({ code, message, approval }: Told): boolean =>
   (code === 'UPSTREAM_UNAVAILABLE' && message?.includes('Nothing was changed') !== true) ||
   approval?.status === 'approved';
 
-/** Every answered call has its one row, with the hash its host was given, and no two calls share a step. */
+type AuditRow = {
+  seq: number;
+  hash: string;
+  kind: string;
+  call_id: string | null;
+  step: number | null;
+  ok: number;
+  code: string;
+};
+
+/** Every answered call has its one row, which says what its host was told, and no two calls share a step. */
 export async function checkRows(worker: BuiltWorker, session: Session, calls: readonly Call[]): Promise<void> {
-  const rows = await worker.rows<{ seq: number; hash: string; kind: string; call_id: string | null }>(
-    'SELECT seq, hash, kind, call_id FROM audit WHERE uid = ?',
+  const rows = await worker.rows<AuditRow>(
+    'SELECT seq, hash, kind, call_id, step, ok, code FROM audit WHERE uid = ?',
     session.uid,
   );
-  const hashes = new Map(rows.map(({ seq, hash }) => [seq, hash]));
+  const placed = new Map(rows.map((row) => [row.seq, row]));
   const steps = new Set<number>();
-  for (const { key, call_id, told } of calls) {
+  for (const { key, call_id, sent, told } of calls) {
     const name = `${session.session_id} ${call_id}`;
     const own = rows.filter((row) => row.kind === 'call' && row.call_id === call_id).length;
-    demand(own === 1 || (key === null && own > 1), () => `${name} has ${own} rows`);
-    for (const { audit } of told)
-      demand(hashes.get(audit.seq) === audit.hash, () => `${name} was shown another hash of row ${audit.seq}`);
+    // A read whose answer was lost is read again, and leaves a row each time.
+    demand(own === 1 || (key === null && own > 1 && own <= sent), () => `${name} has ${own} rows`);
+    for (const answer of told) checkRow(name, answer, placed.get(answer.audit.seq));
     const step = told.at(-1)?.step;
     demand(step != null && !steps.has(step), () => `${name} shares step ${step} with another call`);
     if (step != null) steps.add(step);
   }
+}
+
+/** An answer that is told again may say more than the row it names: what was open then is told as it is now. */
+function checkRow(name: string, { audit, replayed, step, ok, code }: Told, row: AuditRow | undefined): void {
+  demand(row?.hash === audit.hash, () => `${name} was shown another hash of row ${audit.seq}`);
+  const isSame = row?.step === step && row.ok === Number(ok) && row.code === code;
+  demand(replayed || isSame, () => `${name} was told ${code} at step ${step}, its row says ${JSON.stringify(row)}`);
 }
 
 /** A person's decision stands, and only an approval that was executed moved money. */
