@@ -4,7 +4,7 @@
  * done, truth.ts), and workerd must not have grown.
  */
 import { parseArgs } from 'node:util';
-import type { Call } from './agent.ts';
+import { account, checkConsents } from './accounts.ts';
 import type { BuiltWorker } from './built-worker.ts';
 import { Crowd } from './crowd.ts';
 import { Memory } from './memory.ts';
@@ -36,6 +36,8 @@ await onStage('load', async (worker) => {
   const calls = crowd.agents.flatMap((agent) => agent.calls);
   await checkLedger(worker);
   await checkTold(worker, calls);
+  // Nobody decides here: nothing that waits for a person may have moved.
+  await checkConsents(worker, []);
   for (const agent of crowd.agents) await inTime(() => checkRows(worker, agent.session, agent.calls));
   console.log(await account(worker, calls));
   console.log(await verifyAudit(worker));
@@ -54,22 +56,4 @@ async function load(worker: BuiltWorker, crowd: Crowd): Promise<number> {
   } finally {
     console.log(memory.end());
   }
-}
-
-/** Every call has its row and every effect its host, and nothing else is there. */
-async function account(worker: BuiltWorker, calls: readonly Call[]): Promise<string> {
-  const isDone = ({ key, told }: Call): boolean => key !== null && told.at(-1)?.ok === true;
-  const told = { rows: calls.length, effects: new Set(calls.filter(isDone).map(({ key }) => key)).size };
-  const [counted] = await worker.rows<{ rows: number; effects: number; cents: number; moved: number }>(
-    `SELECT (SELECT count(*) FROM audit WHERE kind = 'call') AS rows,
-            (SELECT count(*) FROM attempts WHERE applied = 1) AS effects,
-            (SELECT coalesce(sum(amount_cents), 0) FROM attempts WHERE applied = 1) AS cents,
-            (SELECT sum(refunded_cents) FROM orders) AS moved`,
-  );
-  if (counted?.rows !== told.rows || counted.effects !== told.effects || counted.cents !== counted.moved)
-    throw new Violation(`hosts count ${JSON.stringify(told)}, the ledger and the audit ${JSON.stringify(counted)}`);
-  return (
-    `${told.rows} calls answered, ${counted.rows} rows; ${told.effects} refunds told as done, ${counted.effects} applied; ` +
-    `${counted.cents} cents applied, ${counted.moved} moved.`
-  );
 }
