@@ -1,18 +1,18 @@
 /** Rounds of load, death, restart and reckoning, on one ever growing state. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../simulation/random.ts';
+import { account, checkConsents, checkLimits } from './accounts.ts';
 import { Agent, POLICY, type Call } from './agent.ts';
 import { Approver, isUndecided, type Asked } from './approver.ts';
 import type { BuiltWorker } from './built-worker.ts';
 import { openRecordsOnDisk, type OpenRecord } from './disk.ts';
 import { Gate } from './gate.ts';
+import { SETTLE_LIMIT_MS, untilSettled } from './settling.ts';
 import { checkDecisions, checkLedger, checkRows, checkTold, inTime, verifyAudit, Violation } from './truth.ts';
 
 const AGENTS = 12;
 const ORDERS = 12;
 const MAX_ORDERS = 9_999;
-/** The alarm looks after a claim four seconds after it was made; a busy machine is given some more. */
-const SETTLE_LIMIT_MS = 20_000;
 /** A mail leaves within ten seconds. */
 const MAIL_LIMIT_MS = 30_000;
 const MAIL_WAIT_MS = 3_000;
@@ -33,7 +33,16 @@ export class Campaign {
   /** Answers to calls so far. */
   #answers = 0;
   #caller: { caller_id: string; api_key: string } | null = null;
-  readonly #sum: Met = { answered: 0, cutOff: 0, claimed: 0, approved: 0, pending: 0, inEffect: 0, slowestMs: 0 };
+  readonly #sum: Met = {
+    answered: 0,
+    cutOff: 0,
+    claimed: 0,
+    approved: 0,
+    pending: 0,
+    byAlarm: 0,
+    inEffect: 0,
+    slowestMs: 0,
+  };
 
   constructor(worker: BuiltWorker, seed: string) {
     this.#worker = worker;
@@ -56,10 +65,15 @@ export class Campaign {
     const restartedAt = Date.now();
     this.#approver.forgetMails();
 
-    // Half of the sessions are asked at once, so that a call resumes what is open; the others are left to their alarms.
+    // Half of the sessions are asked at once, so that a call resumes what is open; all others are left to their alarms.
     const silent = agents.filter(() => random.chance(0.5));
-    await Promise.all(agents.filter((agent) => !silent.includes(agent)).map(askAgain));
-    const settledMs = await this.#untilSettled(open, restartedAt);
+    const asked = agents.filter((agent) => !silent.includes(agent));
+    await Promise.all(asked.map(askAgain));
+    const uids = new Set(asked.map(({ session }) => session.uid));
+    const sent = open.filter(({ state }) => state !== 'pending');
+    const left = sent.filter(({ uid }) => !uids.has(uid));
+    const toSettle = { asked: sent.filter(({ uid }) => uids.has(uid)), silent: left };
+    const settledMs = await untilSettled(this.#worker, toSettle, restartedAt);
     await Promise.all(silent.map(askAgain));
     await this.#reckon(agents);
     await verifyAudit(this.#worker);
@@ -69,23 +83,28 @@ export class Campaign {
 
     const count = (state: OpenRecord['state']): number => open.filter((record) => record.state === state).length;
     const met = { claimed: count('claimed'), approved: count('approved'), pending: count('pending') };
-    this.#add({ answered, cutOff, ...met }, settledMs);
-    return `${answered} answered, ${cutOff} cut off; on disk ${met.claimed} claimed, ${met.approved} approved, ${met.pending} pending; settled in ${(settledMs / 1_000).toFixed(1)} s`;
+    this.#add({ answered, cutOff, ...met, byAlarm: left.length }, settledMs);
+    return `${answered} answered, ${cutOff} cut off; on disk ${met.claimed} claimed, ${met.approved} approved, ${met.pending} pending; ${left.length} left to alarms; settled in ${(settledMs / 1_000).toFixed(1)} s`;
   }
 
   /** Lets people decide what is left, reckons for the last time, and says what it all came to. */
   async end(): Promise<string> {
     await this.#decideTheRest();
     await this.#reckon(this.#agents);
+    const accounts = await account(
+      this.#worker,
+      this.#agents.flatMap(({ calls }) => calls),
+    );
     const audit = await verifyAudit(this.#worker);
     const asked = [...this.#approver.asked.values()];
     const cutOffDecisions = asked.flatMap(({ answers }) => answers).filter((answer) => answer === null).length;
-    const { answered, cutOff, claimed, approved, pending, inEffect, slowestMs } = this.#sum;
+    const { answered, cutOff, claimed, approved, pending, byAlarm, inEffect, slowestMs } = this.#sum;
     return [
       `${this.#rounds} kills: ${answered} calls answered, ${cutOff} cut off and asked again.`,
       `At death ${claimed} effects were claimed, ${approved} approved, ${pending} pending; ${inEffect} kills met an effect on its way.`,
       `${asked.filter(({ status }) => status !== 'pending').length} of ${asked.length} approvals were decided, ${cutOffDecisions} decisions cut off.`,
-      `The slowest settled ${(slowestMs / 1_000).toFixed(1)} s after the restart.`,
+      `The alarm settled ${byAlarm} of them; the slowest settled ${(slowestMs / 1_000).toFixed(1)} s after the restart.`,
+      accounts,
       audit,
     ].join('\n');
   }
@@ -146,23 +165,6 @@ export class Campaign {
     return { answered: this.#answers - before, cutOff };
   }
 
-  /** Until the ledger has a row for every attempt that may have been on its way; in ms since the restart. */
-  async #untilSettled(open: readonly OpenRecord[], restartedAt: number): Promise<number> {
-    const waiting = open.filter(({ state }) => state !== 'pending');
-    for (;;) {
-      const rows = await this.#worker.rows<{ call_key: string; attempt: number }>(
-        'SELECT call_key, attempt FROM attempts WHERE call_key IN (SELECT value FROM json_each(?))',
-        JSON.stringify(waiting.map(({ key }) => key)),
-      );
-      const settled = new Set(rows.map(({ call_key, attempt }) => `${call_key} ${attempt}`));
-      const left = waiting.filter(({ key, attempt }) => !settled.has(`${key} ${attempt}`));
-      const ms = Date.now() - restartedAt;
-      if (left.length === 0) return waiting.length === 0 ? 0 : ms;
-      if (ms > SETTLE_LIMIT_MS) throw new Violation(`not settled by the alarm: ${JSON.stringify(left)}`);
-      await sleep(LOOK_MS);
-    }
-  }
-
   /** Holds the ledger, the audit and everything that was told against each other; older sessions are left to the end. */
   async #reckon(agents: readonly Agent[]): Promise<void> {
     await this.#learnStatuses();
@@ -174,7 +176,13 @@ export class Campaign {
       agents.flatMap(({ calls }) => calls),
     );
     for (const { session, calls } of agents) await inTime(() => checkRows(this.#worker, session, calls));
-    await inTime(() => checkDecisions(this.#worker, [...this.#approver.asked.values()]));
+    await checkLimits(
+      this.#worker,
+      agents.map(({ session }) => session),
+    );
+    const asked = [...this.#approver.asked.values()];
+    await checkConsents(this.#worker, asked);
+    await inTime(() => checkDecisions(this.#worker, asked));
   }
 
   async #learnStatuses(): Promise<void> {
@@ -205,19 +213,21 @@ export class Campaign {
 
   #add(met: Omit<Met, 'slowestMs' | 'inEffect'>, settledMs: number): void {
     const sum = this.#sum;
-    for (const name of ['answered', 'cutOff', 'claimed', 'approved', 'pending'] as const) sum[name] += met[name];
+    for (const name of ['answered', 'cutOff', 'claimed', 'approved', 'pending', 'byAlarm'] as const)
+      sum[name] += met[name];
     if (met.claimed + met.approved > 0) sum.inEffect += 1;
     sum.slowestMs = Math.max(sum.slowestMs, settledMs);
   }
 }
 
-/** What kills met, added up. `inEffect`: kills that met an effect that may have been on its way. */
+/** What kills met, added up. `byAlarm`: effects left to alarms; `inEffect`: kills that met one that may have been on its way. */
 type Met = {
   answered: number;
   cutOff: number;
   claimed: number;
   approved: number;
   pending: number;
+  byAlarm: number;
   inEffect: number;
   slowestMs: number;
 };

@@ -12,6 +12,8 @@ const openRecord = z.object({
   key: z.string(),
   attempt: z.int(),
   state: z.enum(['pending', 'approved', 'claimed']),
+  /** The last row of its session's log. */
+  head: z.int(),
 });
 
 /** An effect that was not settled; all but the pending ones may have been sent. */
@@ -47,7 +49,8 @@ function openRecordsIn(file: string): OpenRecord[] {
     if (!hasTables) return [];
     const rows = database
       .prepare(
-        `SELECT session.uid, key, attempt, state FROM record, session WHERE state IN ('pending', 'approved', 'claimed')`,
+        `SELECT session.uid, key, attempt, state, (SELECT coalesce(max(seq), 0) FROM log) AS head
+         FROM record, session WHERE state IN ('pending', 'approved', 'claimed')`,
       )
       .all();
     return z.array(openRecord).parse(rows);
