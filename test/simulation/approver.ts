@@ -21,6 +21,7 @@ export class Approvers {
 
   readonly arrived = ({ to, link }: Letter): void => {
     if (link === null) return;
+    this.#model.mailed(approvalIn(link), to);
     const number = (this.#letters.get(to) ?? 0) + 1;
     this.#letters.set(to, number);
     const random = new Random(`${to} ${number} ${this.#stage().seed}`);

@@ -1,6 +1,7 @@
 /** What must be so when everything has come to rest: money, records, chain, rows in D1, answers. */
 import type { Logged, SessionFacts } from './facts.ts';
 import type { Model } from './model.ts';
+import { checkDelivery } from './rules-letters.ts';
 import type { SqlRow, SqlValue } from '../../src/ports.ts';
 
 /** What the ledger holds in the end. */
@@ -14,7 +15,7 @@ const LOGGED = [
 export const END_QUERIES: Record<keyof LedgerEnd, string> = {
   orders: 'SELECT order_id, refunded_cents FROM orders',
   audit: `SELECT uid, ${LOGGED.join(', ')} FROM audit ORDER BY uid, seq`,
-  approvals: 'SELECT uid, approval_id, status FROM approvals',
+  approvals: 'SELECT uid, approval_id, status, delivery FROM approvals',
   sessions: 'SELECT uid, open_records FROM sessions',
 };
 
@@ -63,6 +64,7 @@ function checkSession({ audit, approvals, sessions }: LedgerEnd, model: Model, s
       `${uid.slice(0, 18)}: ${stored.length} of ${log.length} rows, first off ${differs + 1}`,
     );
   for (const row of approvals.filter((row) => row['uid'] === uid)) {
+    checkDelivery(model, row);
     const held = [...records.values()].find(({ approval_id }) => approval_id === row['approval_id']);
     if (held?.state !== row['status'])
       model.fail('approval-off-in-d1', `${String(row['status'])}, is ${held?.state ?? 'nothing'}`);

@@ -1,5 +1,6 @@
 /** What the model remembers, in words of its own: read from the databases' own writes and from what people were told. */
 import type { Policy, SqlRow, SqlValue } from '../../src/ports.ts';
+import type { OpenRequest } from '../../src/session/rpc.ts';
 import type { Own } from './scenario.ts';
 
 /** A session object as the model looks into it. */
@@ -66,6 +67,8 @@ export type SessionFacts = {
   object: Watched;
   log: Logged[];
   records: Map<string, Held>;
+  /** Every opening that was tried under its name. */
+  asked: OpenRequest[];
   /** The narrower limits it was opened and rejoined with. */
   own: Own;
   /** The least steps it was told to have, from when on. */
@@ -87,7 +90,15 @@ export type OrderFacts = {
   was: { since: number; left: number }[];
 };
 
-export type Approval = { approves: { email: string; at: number }[]; rejects: number; decided: number };
+export type Approval = {
+  approves: { email: string; at: number }[];
+  rejects: number;
+  decided: number;
+  /** When a link first reached whom. */
+  letters: Map<string, number>;
+  /** Who had no letter when it ended, though there was time. */
+  unasked: string[];
+};
 
 /** Names an intent by what was asked for, not by the product's key. */
 export function intentOf(uid: string, input: unknown): string {

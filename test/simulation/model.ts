@@ -3,7 +3,7 @@
  * the ledger and of the objects and every answer, and says which promise each of them breaks.
  */
 import type { Policy, SqlValue } from '../../src/ports.ts';
-import type { CallRequest } from '../../src/session/rpc.ts';
+import type { CallRequest, OpenRequest } from '../../src/session/rpc.ts';
 import type { Approval, Attempt, CallerFacts, Held, OrderFacts, SessionFacts, Watched } from './facts.ts';
 import { intentOf } from './facts.ts';
 import type { LedgerWitness } from './ledger.ts';
@@ -27,9 +27,12 @@ export class Model {
   readonly attempts = new Map<string, Attempt>();
   readonly approvals = new Map<string, Approval>();
   readonly arrived = new Map<string, number>();
+  /** From when on nothing fails any more. */
+  quietSince = Infinity;
   /** Told after the fact: which policies and states there were meanwhile, and when, is not known. */
   isRecounted = false;
   #stage: Pick<Stage, 'time' | 'note'> | null = null;
+  readonly #openings = new Map<string, OpenRequest[]>();
   readonly #open = new Map<number, { what: string; since: number }>();
   #asked = 0;
 
@@ -42,6 +45,15 @@ export class Model {
   }
   get wall(): number {
     return this.#stage?.time.wall() ?? 0;
+  }
+
+  /** From here on nothing fails any more. */
+  quiet(): void {
+    this.quietSince = Math.min(this.quietSince, this.elapsed);
+  }
+  /** Nothing ever failed. */
+  get isCalm(): boolean {
+    return this.quietSince === 0;
   }
 
   fail(rule: string, text: string): void {
@@ -92,7 +104,8 @@ export class Model {
   readonly objects: ObjectWitness = {
     record: (object, ...values) => checkRecord(this, this.sessionOf(object), values),
     log: (object, seq, row) => readLogged(this, object, Number(seq), String(row)),
-    session: (object, uid, caller_id) => this.#addSession(object, String(uid), String(caller_id)),
+    session: (object, uid, caller_id, session_id) =>
+      this.#addSession(object, String(uid), String(caller_id), String(session_id)),
     answered: (object, method, args, answer) => {
       if (method === 'open') narrows(this, args[0], answer);
       if (method === 'call') checkAnswer(this, object, args[0], answer);
@@ -101,7 +114,12 @@ export class Model {
     },
     lost: (object) => this.#reread(object),
     kept: (object, alarmAt) => checkArmed(this, this.sessionOf(object), alarmAt),
-    arrives: (method, args) => (method === 'call' ? proposes(this, args[0] as CallRequest) : undefined),
+    arrives: (method, args) => {
+      if (method === 'call') proposes(this, args[0] as CallRequest);
+      if (method !== 'open') return;
+      const request = args[0] as OpenRequest;
+      this.#openingsOf(request.caller_id, request.session_id).push(request);
+    },
   };
 
   /** A row of `attempts`, and what the order had left after it. */
@@ -117,11 +135,28 @@ export class Model {
     return row;
   }
 
-  #addSession(object: Watched, uid: string, caller_id: string): void {
+  #addSession(object: Watched, uid: string, caller_id: string, session_id: string): void {
     this.sessions.set(uid, {
-      ...{ uid, caller_id, object, log: [], records: new Map<string, Held>(), own: {}, narrowed: [], endAsked: false },
+      ...{
+        uid,
+        caller_id,
+        object,
+        log: [],
+        records: new Map<string, Held>(),
+        own: {},
+        asked: this.#openingsOf(caller_id, session_id),
+        narrowed: [],
+        endAsked: false,
+      },
       ...{ proposed: new Map<string, number>(), ids: new Map<string, Set<string>>(), told: new Map<string, string>() },
     });
+  }
+
+  #openingsOf(callerId: string, sessionId: string): OpenRequest[] {
+    const name = `${callerId} ${sessionId}`;
+    const openings = this.#openings.get(name) ?? [];
+    this.#openings.set(name, openings);
+    return openings;
   }
 
   /** The object's present session; the last one opened there. */
@@ -185,9 +220,17 @@ export class Model {
   }
 
   approval(id: string): Approval {
-    const known = this.approvals.get(id) ?? { approves: [], rejects: 0, decided: 0 };
+    const known = this.approvals.get(id) ?? {
+      ...{ approves: [], rejects: 0, decided: 0 },
+      ...{ letters: new Map<string, number>(), unasked: [] },
+    };
     this.approvals.set(id, known);
     return known;
+  }
+
+  mailed(id: string, to: string): void {
+    const { letters } = this.approval(id);
+    letters.set(to, letters.get(to) ?? this.elapsed);
   }
 
   appliedOf = (intent: string): Attempt[] =>

@@ -61,7 +61,7 @@ function tellSession(model: Model, { name, session, log, record }: ObjectEnd): W
   // The one thing that the rules ask of a database.
   const all = (_sql: string, [seq]: readonly SqlValue[] = []): SqlRow[] => [{ hash: hashes.get(seq ?? null) ?? null }];
   const object: Watched = { name, database: { all } };
-  model.objects.session(object, row['uid'] ?? null, row['caller_id'] ?? null);
+  model.objects.session(object, row['uid'] ?? null, row['caller_id'] ?? null, row['session_id'] ?? null);
   const facts = model.sessions.get(String(row['uid']));
   for (const each of facts === undefined ? [] : record) {
     const values = RECORD.map((column) => each[column] ?? null);

@@ -2,6 +2,7 @@
 import type { Policy } from '../../src/ports.ts';
 import type { Held, SessionFacts } from './facts.ts';
 import { intentOf } from './facts.ts';
+import { checkAsked } from './rules-letters.ts';
 import type { Model, Values } from './model.ts';
 import type { Own } from './scenario.ts';
 
@@ -26,6 +27,7 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
   if (before?.state === held.state) return;
   if (AFTER[before?.state ?? '']?.includes(held.state) !== true)
     model.fail('impossible-change', `${held.intent}: ${before?.state ?? 'nothing'} to ${held.state}`);
+  if (before?.state === 'pending') checkAsked(model, session, held);
   checkLedger(model, before?.state ?? '', held);
   if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending')
     checkLimits(model, session, held);

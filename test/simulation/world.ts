@@ -21,6 +21,9 @@ const reading = readConfig(VARIABLES);
 if (!reading.ok) throw new Error('the simulated deployment is not configured');
 const config: Config = reading.config;
 
+const isCalm = ({ faults, disturbances }: Scenario): boolean =>
+  disturbances.length === 0 && Object.values(faults).every((chance) => chance === 0);
+
 const CRON_MS = 5 * 60_000;
 
 export class World implements Stage {
@@ -43,6 +46,7 @@ export class World implements Stage {
     const stream = (name: string): Random => new Random(`${name} ${scenario.seed}`);
     enter({ time: this.time, random: stream('platform') });
     model.begin(this);
+    if (isCalm(scenario)) model.quiet();
     this.ledger = new Ledger(this.time, this.faults, model.ledger, this.note);
     const post = { time: this.time, faults: this.faults, random: stream('queue'), note: this.note };
     const queue = new MessageQueue({ ...post, consume: async (batch) => worker.queue(batch, this.env) });
@@ -110,6 +114,7 @@ export class World implements Stage {
   /** From here on nothing fails any more. */
   calm(): void {
     for (const kind of Object.keys(this.faults)) this.faults[kind as keyof Scenario['faults']] = 0;
+    this.#model.quiet();
   }
 
   get seed(): number {
