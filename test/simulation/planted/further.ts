@@ -68,4 +68,11 @@ export const FURTHER: PlantedBug[] = [
     'return scopeOf(session).approvers.includes(approver.email) ? record : null;',
     'return record;',
   ),
+  one(
+    'mails never leave',
+    'src/session/notifications.ts',
+    `record.state === 'pending' && approversOf(sql, record).some(({ queued_at }) => queued_at === null)`,
+    'false',
+  ),
+  one('steps without end', 'src/pipeline/stages/0-step-budget.ts', 'call.step > max_steps', 'call.step > Infinity'),
 ];
