@@ -37,6 +37,8 @@ export type Held = {
   expires_at: number | null;
   /** Virtual time at which it was opened. */
   openedAt: number;
+  /** The states it had, from when on each. */
+  was: { since: number; state: string }[];
   /** It was claimed or approved once, so its attempt may be on its way. */
   wasSent: boolean;
 };

@@ -183,7 +183,10 @@ export class Model {
     for (const [name, held] of session.records) {
       const state = states.get(name);
       if (state === undefined) session.records.delete(name);
-      else held.state = state;
+      else if (held.state !== state) {
+        held.state = state;
+        held.was.push({ since: this.elapsed, state });
+      }
     }
   }
 

@@ -90,6 +90,9 @@ export function checkDecision(model: Model, request: unknown, answer: unknown): 
   if (approval.decided > 1) model.fail('two-deciders', approval_id);
 }
 
+/** A poll is answered with what holds then, however long it waited; the answer leaves once all before it is durable. */
+const ANSWERS_WITHIN_MS = 1_000;
+
 export function checkPoll(model: Model, args: unknown[], answer: unknown): void {
   const [uid, id] = args as [string, string];
   const told = answer as ApprovalAnswer;
@@ -100,6 +103,9 @@ export function checkPoll(model: Model, args: unknown[], answer: unknown): void 
   }
   const held = [...(model.sessions.get(uid)?.records.values() ?? [])].find(({ approval_id }) => approval_id === id);
   if (held === undefined) return model.fail('approval-unknown', id);
+  const lately = held.was.filter((_, i) => (held.was[i + 1]?.since ?? Infinity) >= model.elapsed - ANSWERS_WITHIN_MS);
+  if (!model.isRecounted && !lately.some(({ state }) => state === told.status))
+    model.fail('told-other-status', `${id}: ${told.status}, is ${held.state}`);
   const applied = model.attempts.get(`${held.key} ${held.attempt}`)?.applied === true;
   if (told.status === 'executed' && !applied) model.fail('told-done-but-not', id);
   // An approval that came to nothing left its attempt to the next one; only what was sent under it counts here.

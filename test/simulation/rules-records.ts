@@ -21,7 +21,9 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
   const name = `${held.key} ${held.round}`;
   const before = session.records.get(name);
   held.openedAt = before?.openedAt ?? held.openedAt;
+  held.was = before?.was ?? [];
   held.wasSent ||= before?.wasSent === true;
+  if (before?.state !== held.state) held.was.push({ since: model.elapsed, state: held.state });
   session.records.set(name, held);
   // Mails sent and read again are written to the same row without a change of state.
   if (before?.state === held.state) return;
@@ -43,6 +45,7 @@ export function heldOf({ uid }: SessionFacts, values: Values, openedAt: number):
     intent: intentOf(uid, JSON.parse(String(input))),
     expires_at: expires_at === null ? null : Number(expires_at),
     openedAt,
+    was: [],
     wasSent: state === 'approved' || state === 'claimed',
   };
 }
