@@ -22,14 +22,15 @@ export function checkAsked(model: Model, session: SessionFacts, { approval_id, o
 }
 
 /** On every list that may have been in force since; who asks for an action never decides about it. */
-function steadyApprovers(model: Model, { caller_id, asked }: SessionFacts, from: number): string[] {
-  const [first, ...others] = model.policiesOf(caller_id, from);
+function steadyApprovers(model: Model, session: SessionFacts, from: number): string[] {
+  const [first, ...others] = model.policiesOf(session.caller_id, from);
   return (first?.approvers ?? []).filter(
-    (email) =>
-      others.every(({ approvers }) => approvers.includes(email)) &&
-      asked.every(({ requested_by }) => requested_by?.toLowerCase() !== email),
+    (email) => others.every(({ approvers }) => approvers.includes(email)) && !asksItself(session, email),
   );
 }
+
+export const asksItself = ({ asked }: Pick<SessionFacts, 'asked'>, email: string): boolean =>
+  asked.some(({ requested_by }) => requested_by?.toLowerCase() === email);
 
 /** Who got no letter is shown to the operator as one whom none reaches. */
 export function checkDelivery(model: Model, row: SqlRow): void {

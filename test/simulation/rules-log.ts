@@ -3,6 +3,8 @@ import { beginningOf, linkOf } from './chain.ts';
 import type { Held, SessionFacts, Watched } from './facts.ts';
 import { argumentsOf, intentOf } from './facts.ts';
 import type { Model } from './model.ts';
+import { asksItself } from './rules-letters.ts';
+import { hasNoRoomToAsk, reservedOf } from './rules-records.ts';
 
 type Row = {
   uid: string;
@@ -63,6 +65,8 @@ export function readLogged(model: Model, object: Watched, seq: number, text: str
   session.log.push({ seq, hash, kind, code, ok, key, attempt, approval_id, call_id, step });
   if (code === 'SESSION_ENDED' && kind === 'event' && key === null) checkNothingPending(model, session);
 
+  if (code === 'INTERNAL_ERROR' || (model.isCalm && (code === 'UPSTREAM_UNAVAILABLE' || code === 'TIMEOUT')))
+    model.fail('refused-without-reason', `row ${seq}: ${code}`);
   if (kind === 'call' && !model.isRecounted) checkStep(model, session, row);
   if (kind === 'call' && row.tool === 'refund_order') checkCall(model, session, row);
   if (attempt !== null && model.attempts.get(`${key ?? ''} ${attempt}`)?.applied !== true)
@@ -134,11 +138,31 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
       return model.callers.get(session.caller_id)?.revokedSince !== null;
     case 'SESSION_ENDED':
       return session.endAsked;
+    case 'POLICY_LIMIT':
+      return model.isRecounted || mayPassALimit(model, session, row, { amount_cents: Number(amount), currency });
     case 'CALL_ID_REUSED':
       return (session.ids.get(row.call_id ?? '')?.size ?? 0) > 1;
     default:
       return true;
   }
+}
+
+type Money = Pick<Held, 'amount_cents' | 'currency'>;
+
+/** Some policy that may be in force, or a limit that was asked for at an opening, leaves no room for it or for its approval. */
+function mayPassALimit(model: Model, session: SessionFacts, { key }: Row, money: Money): boolean {
+  const { amount_cents, currency } = money;
+  const total = amount_cents + reservedOf(model, session, { key: key ?? '', attempt: 0, currency });
+  const policies = model.policiesOf(session.caller_id);
+  const passes = [...policies, ...session.asked].some(
+    ({ max_refund_cents, max_session_refund_cents }) =>
+      amount_cents > (max_refund_cents ?? Infinity) || total > (max_session_refund_cents ?? Infinity),
+  );
+  return (
+    passes ||
+    hasNoRoomToAsk(model, session) ||
+    policies.some(({ approvers }) => approvers.every((email) => asksItself(session, email)))
+  );
 }
 
 /** From when on what was seen may have told: since the call came, or since an open attempt of it was first sent. */

@@ -86,7 +86,11 @@ const allows = (policy: Policy, own: Own, { amount_cents }: Held, reserved: numb
     Math.min(policy.max_session_refund_cents ?? Infinity, own.max_session_refund_cents ?? Infinity);
 
 /** By the ledger's word what was applied, by the session's what is open; without this one. */
-function reservedOf(model: Model, session: SessionFacts, held: Held): number {
+export function reservedOf(
+  model: Model,
+  session: SessionFacts,
+  held: Pick<Held, 'key' | 'attempt' | 'currency'>,
+): number {
   let cents = 0;
   const counted = new Set<string>([`${held.key} ${held.attempt}`]);
   for (const row of model.attempts.values()) {
@@ -122,8 +126,18 @@ const takesRoom = ({ wall }: Model, { state, expires_at }: Held): boolean =>
   state === 'claimed' || state === 'approved' || (state === 'pending' && wall < (expires_at ?? 0));
 
 function checkCounts(model: Model, session: SessionFacts, { intent }: Held): void {
+  const { pending, opened } = countsOf(model, session);
+  if (pending > MAX_PENDING) model.fail('too-many-pending', intent);
+  if (opened > MAX_OPENED) model.fail('too-many-approvals', intent);
+}
+
+function countsOf(model: Model, session: SessionFacts): { pending: number; opened: number } {
   const asked = [...session.records.values()].filter(({ approval_id }) => approval_id !== null);
-  if (asked.filter((other) => other.state === 'pending' && takesRoom(model, other)).length > MAX_PENDING)
-    model.fail('too-many-pending', intent);
-  if (asked.length > MAX_OPENED) model.fail('too-many-approvals', intent);
+  const pending = asked.filter((other) => other.state === 'pending' && takesRoom(model, other));
+  return { pending: pending.length, opened: asked.length };
+}
+
+export function hasNoRoomToAsk(model: Model, session: SessionFacts): boolean {
+  const { pending, opened } = countsOf(model, session);
+  return pending >= MAX_PENDING || opened >= MAX_OPENED;
 }
