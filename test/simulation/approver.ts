@@ -42,7 +42,7 @@ export class Approvers {
     const id = approvalIn(link);
     if (phrase === page.phrase) {
       const { approves: given } = this.#model.approval(id);
-      if (approves) given.push({ email: to, at: time.elapsed });
+      if (approves) given.push({ email: to, at: time.elapsed, refunded_cents: page.refunded_cents });
       else this.#model.approval(id).rejects += 1;
     }
     note(`${to}: ${approves ? 'approves' : 'rejects'} ${id}`);

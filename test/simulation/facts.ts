@@ -89,11 +89,12 @@ export type OrderFacts = {
   paid_back: number;
   currency: string;
   customer_id: string;
-  was: { since: number; left: number }[];
+  was: { since: number; left: number; paid_back: number }[];
 };
 
 export type Approval = {
-  approves: { email: string; at: number }[];
+  /** With what the page had shown as refunded. */
+  approves: { email: string; at: number; refunded_cents: number | null }[];
   rejects: number;
   decided: number;
   /** When a link first reached whom. */

@@ -65,7 +65,7 @@ export class Model {
   // --- What the deployment began with ---------------------------------------------------------------------------
 
   addOrder(order: Omit<OrderFacts, 'was' | 'paid_back'>): void {
-    this.orders.set(order.order_id, { ...order, paid_back: 0, was: [{ since: 0, left: order.total }] });
+    this.orders.set(order.order_id, { ...order, paid_back: 0, was: [{ since: 0, left: order.total, paid_back: 0 }] });
   }
 
   addCaller(callerId: string, policy: Policy): void {
@@ -84,7 +84,7 @@ export class Model {
       const order = this.orders.get(String(id));
       if (order === undefined) return;
       [order.total, order.paid_back] = [Number(total), Number(paid_back)];
-      order.was.push({ since: this.elapsed, left: order.total - order.paid_back });
+      order.was.push({ since: this.elapsed, left: order.total - order.paid_back, paid_back: order.paid_back });
       if (order.paid_back > order.total)
         this.fail('paid-back-too-much', `${order.order_id}: ${order.paid_back} of ${order.total}`);
     },

@@ -1,6 +1,6 @@
 /** What must be so when a session's record changes its state. */
 import type { Policy } from '../../src/ports.ts';
-import type { Held, SessionFacts } from './facts.ts';
+import type { Approval, Held, SessionFacts } from './facts.ts';
 import { intentOf } from './facts.ts';
 import { checkAsked } from './rules-letters.ts';
 import type { Model, Values } from './model.ts';
@@ -75,7 +75,16 @@ function checkLimits(model: Model, session: SessionFacts, held: Held): void {
   const { approves, rejects } = model.approval(held.approval_id ?? '');
   if (!allowed.some(({ approvers }) => approves.some(({ email }) => approvers.includes(email))))
     model.fail('approved-by-nobody', `${held.intent}; ${rejects} rejections`);
+  if (!approves.some((given) => wasShown(model, held, given))) model.fail('approved-on-a-stale-page', held.intent);
   if (held.expires_at !== null && model.wall > held.expires_at) model.fail('approved-after-expiry', held.intent);
+}
+
+/** What the page showed as refunded was so at some time since the approver decided. */
+function wasShown(model: Model, { intent }: Held, given: Approval['approves'][number]): boolean {
+  const was = model.orders.get(intent.split(' ')[1] ?? '')?.was ?? [];
+  return was.some(
+    ({ paid_back }, i) => paid_back === given.refunded_cents && (was[i + 1]?.since ?? Infinity) >= given.at,
+  );
 }
 
 const allows = (policy: Policy, own: Own, { amount_cents }: Held, reserved: number): boolean =>
