@@ -74,5 +74,6 @@ export const FURTHER: PlantedBug[] = [
     `record.state === 'pending' && approversOf(sql, record).some(({ queued_at }) => queued_at === null)`,
     'false',
   ),
+  one('stale pages approve', APPROVED, `if (seen !== undefined && decider.isStale(seen)) return 'stale';`, ''),
   one('steps without end', 'src/pipeline/stages/0-step-budget.ts', 'call.step > max_steps', 'call.step > Infinity'),
 ];
