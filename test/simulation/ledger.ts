@@ -23,7 +23,6 @@ const WITNESSES = [
      SELECT seen_order(NEW.order_id, NEW.total_cents, NEW.refunded_cents); END`,
   `CREATE TEMP TRIGGER see_caller AFTER UPDATE ON main.callers BEGIN
      SELECT seen_caller(NEW.caller_id, NEW.version, NEW.policy, NEW.revoked_at); END`,
-  `CREATE TEMP TRIGGER see_audit AFTER INSERT ON main.audit BEGIN SELECT seen_audit(NEW.uid, NEW.seq); END`,
 ];
 
 let kept: Database | null = null;
@@ -33,17 +32,14 @@ function database(): Database {
   kept = new Database((exec) => {
     for (const file of readdirSync(MIGRATIONS).toSorted()) exec(readFileSync(`${MIGRATIONS}${file}`, 'utf8'));
   });
-  for (const name of ['attempt', 'order', 'caller', 'audit'] as const)
+  for (const name of ['attempt', 'order', 'caller'] as const)
     kept.onWrite(`seen_${name}`, (...values) => witnessed?.[name](...values));
   for (const trigger of WITNESSES) kept.all(trigger);
   return kept;
 }
 let witnessed: LedgerWitness | null = null;
 
-export type LedgerWitness = Record<
-  'attempt' | 'order' | 'caller' | 'audit' | 'undone',
-  (...values: SqlValue[]) => void
->;
+export type LedgerWitness = Record<'attempt' | 'order' | 'caller' | 'undone', (...values: SqlValue[]) => void>;
 
 /** Where a query comes from. `leave` resolves when the sender's own writes are durable, and never if it dies before. */
 export type Sender = {

@@ -26,7 +26,6 @@ export class Model {
   readonly sessions = new Map<string, SessionFacts>();
   readonly attempts = new Map<string, Attempt>();
   readonly approvals = new Map<string, Approval>();
-  readonly arrived = new Map<string, number>();
   /** From when on nothing fails any more. */
   quietSince = Infinity;
   /** Told after the fact: which policies and states there were meanwhile, and when, is not known. */
@@ -98,7 +97,6 @@ export class Model {
     undone: (...left) => {
       for (const [name, { effect_key }] of this.attempts) if (!left.includes(effect_key)) this.attempts.delete(name);
     },
-    audit: (...[uid, seq]) => void this.arrived.set(`${String(uid)} ${Number(seq)}`, this.elapsed),
   };
 
   readonly objects: ObjectWitness = {

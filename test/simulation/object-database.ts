@@ -1,10 +1,10 @@
 /** The databases of simulated objects: kept from world to world, with triggers that tell the model of every write. */
 import { createTables } from '../../src/session/schema.ts';
+import { RECORD_COLUMNS } from './rules-records.ts';
 import type { SimulatedObject } from './session-object.ts';
 import { Database } from './sqlite.ts';
 
-const RECORD =
-  'NEW.key, NEW.round, NEW.state, NEW.attempt, NEW.ledger, NEW.amount_cents, NEW.currency, NEW.approval_id, NEW.input, NEW.expires_at';
+const RECORD = RECORD_COLUMNS.map((column) => `NEW.${column}`).join(', ');
 const WITNESSES = [
   `CREATE TEMP TRIGGER see_record_new AFTER INSERT ON main.record BEGIN SELECT seen_record(${RECORD}); END`,
   `CREATE TEMP TRIGGER see_record AFTER UPDATE OF state ON main.record BEGIN SELECT seen_record(${RECORD}); END`,

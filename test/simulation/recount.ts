@@ -6,7 +6,7 @@ import type { SqlRow, SqlValue } from '../../src/ports.ts';
 import type { Held, Watched } from './facts.ts';
 import type { Model } from './model.ts';
 import { checkIntent } from './rules-effects.ts';
-import { heldOf } from './rules-records.ts';
+import { heldOf, RECORD_COLUMNS } from './rules-records.ts';
 
 /** What an object's own tables hold in the end. */
 export type ObjectEnd = { name: string; session: SqlRow[]; log: SqlRow[]; record: SqlRow[] };
@@ -50,10 +50,6 @@ export function recount(model: Model, objects: ObjectEnd[], attempts: SqlRow[], 
   }
 }
 
-const RECORD = [
-  ...['key', 'round', 'state', 'attempt', 'ledger', 'amount_cents', 'currency', 'approval_id', 'input', 'expires_at'],
-];
-
 function tellSession(model: Model, { name, session, log, record }: ObjectEnd): Watched | undefined {
   const [row] = session;
   if (row === undefined) return undefined;
@@ -64,7 +60,7 @@ function tellSession(model: Model, { name, session, log, record }: ObjectEnd): W
   model.objects.session(object, row['uid'] ?? null, row['caller_id'] ?? null, row['session_id'] ?? null);
   const facts = model.sessions.get(String(row['uid']));
   for (const each of facts === undefined ? [] : record) {
-    const values = RECORD.map((column) => each[column] ?? null);
+    const values = RECORD_COLUMNS.map((column) => each[column] ?? null);
     const held: Held | undefined = facts && heldOf(facts, values, 0);
     if (held !== undefined) facts?.records.set(`${held.key} ${held.round}`, held);
   }

@@ -35,9 +35,14 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
     checkLimits(model, session, held);
 }
 
-/** A row of `record` in the model's words: key, round, state, attempt, ledger, amount, currency, approval, input, expiry. */
+/** What the model reads of a row of `record`, in the order in which it is told. */
+export const RECORD_COLUMNS = [
+  ...['key', 'round', 'state', 'attempt', 'amount_cents', 'currency', 'approval_id', 'input', 'expires_at'],
+];
+
+/** A row of `record` in the model's words. */
 export function heldOf({ uid }: SessionFacts, values: Values, openedAt: number): Held {
-  const [key, round, state, attempt, , amount_cents, currency, approval_id, input, expires_at] = values;
+  const [key, round, state, attempt, amount_cents, currency, approval_id, input, expires_at] = values;
   return {
     ...{ key: String(key), round: Number(round), uid, state: String(state), attempt: Number(attempt) },
     ...{ amount_cents: Number(amount_cents), currency: String(currency) },

@@ -20,7 +20,7 @@ const REST_MS = 150 * MINUTE_MS;
 /** The cron has come by three times without a fault: every session has its alarm again. */
 const WATCHED_MS = 16 * MINUTE_MS;
 
-export type Run = { hash: string; violations: Violation[]; lines: string[]; events: number; calls: number };
+export type Run = { hash: string; violations: Violation[]; lines: string[]; events: number };
 
 /** What a library or the product threw where nobody caught it. */
 const uncaught: string[] = [];
@@ -102,7 +102,6 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     violations: model.violations,
     lines: trace.lines ?? [],
     events: world.time.events,
-    calls: 0,
   };
 }
 

@@ -24,7 +24,6 @@ export type Own = Partial<{
   max_steps: number;
   max_refund_cents: number;
   max_session_refund_cents: number;
-  tools: string[];
 }>;
 
 export type Client = { name: string; session: number; startMs: number; steps: Step[] };
