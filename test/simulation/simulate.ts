@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { Failed } from './shard.ts';
+import type { Failed, Span } from './shard.ts';
 import { cores, runJob, spansOf } from './shards.ts';
 import { tellStory } from './story.ts';
 
@@ -19,8 +19,14 @@ const { values } = parseArgs({
 });
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-if (values.seed !== undefined) process.exitCode = (await tellStory(Number(values.seed), print)) ? 0 : 1;
-else process.exitCode = await runAll(Number(values.from), Number(values.seeds), values.resume);
+function numberIn(name: 'seeds' | 'from' | 'seed'): number {
+  const number = Number(values[name]);
+  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`--${name} takes a number from 1 on.`);
+  return number;
+}
+
+if (values.seed !== undefined) process.exitCode = (await tellStory(numberIn('seed'), print)) ? 0 : 1;
+else process.exitCode = await runAll(numberIn('from'), numberIn('seeds'), values.resume);
 
 type Kept = { done: [number, number][]; failed: Failed[] };
 
@@ -29,8 +35,9 @@ async function runAll(from: number, seeds: number, file: string | undefined): Pr
     file !== undefined && existsSync(file)
       ? (JSON.parse(readFileSync(file, 'utf8')) as Kept)
       : { done: [], failed: [] };
-  const isDone = (start: number): boolean => kept.done.some(([a, b]) => a <= start && start <= b);
-  const spans = spansOf(from, from + seeds - 1).filter((span) => !isDone(span.from));
+  // A span that is done in part is done again as a whole.
+  const isDone = (span: Span): boolean => kept.done.some(([first, last]) => first <= span.from && span.to <= last);
+  const spans = spansOf(from, from + seeds - 1).filter((span) => !isDone(span));
   const began = process.hrtime.bigint();
   const seconds = (): number => Number(process.hrtime.bigint() - began) / 1e9;
   let [run, events, http, told] = [0, 0, 0, 0];
@@ -41,7 +48,9 @@ async function runAll(from: number, seeds: number, file: string | undefined): Pr
       run += result.to - result.from + 1;
       [events, http] = [events + result.events, http + result.http];
       kept.done.push([result.from, result.to]);
-      kept.failed.push(...result.failed);
+      const isKnown = ({ seed, rule }: Failed): boolean =>
+        kept.failed.some((failed) => failed.seed === seed && failed.rule === rule);
+      kept.failed.push(...result.failed.filter((failed) => !isKnown(failed)));
       for (const { seed, rule, text } of result.failed) print(`seed ${seed}: ${rule}: ${text}`);
       if (file !== undefined) writeFileSync(file, JSON.stringify(kept));
       if (seconds() - told > 30) {
