@@ -1,6 +1,7 @@
 /**
  * `npm run fuzz -- [--requests N] [--seed S]`: good requests of every route with one thing bent, by the million, over all
- * cores. A finding names its episode; `--episode NAME` tells that one again. Ends with 1 where anything was found.
+ * cores. A finding names its episode; `--episode NAME` tells that one again. Ends with 1 where anything was found
+ * or not all was asked and answered.
  */
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { availableParallelism } from 'node:os';
@@ -48,7 +49,8 @@ function inWorker(share: Share, heard: (report: Report) => void): Promise<void> 
     const worker = new Worker(fileURLToPath(import.meta.url), { workerData: share });
     worker.on('message', heard);
     worker.on('error', reject);
-    worker.on('exit', () => resolve());
+    // Where a promise is never settled the worker just runs dry, and ends with 13 and no error.
+    worker.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker ended with ${code}`))));
   });
 }
 
@@ -60,12 +62,14 @@ async function main(): Promise<void> {
       episode: { type: 'string' },
     },
   });
-  const count = Math.ceil(Number(values.requests) / EPISODE_REQUESTS);
+  const wanted = Number(values.requests);
+  if (!Number.isSafeInteger(wanted) || wanted < 1) throw new Error('--requests takes a number from 1 on.');
+  const count = Math.ceil(wanted / EPISODE_REQUESTS);
   const episodes =
     values.episode === undefined
       ? Array.from({ length: count }, (_, index) => `${values.seed}.${index}`)
       : [values.episode];
-  const requests = Math.min(EPISODE_REQUESTS, Number(values.requests));
+  const requests = Math.min(EPISODE_REQUESTS, wanted);
   const workers = Math.min(availableParallelism(), episodes.length);
   const started = performance.now();
   let total = NOTHING;
@@ -90,9 +94,11 @@ async function main(): Promise<void> {
   for (const [name, times] of Object.entries(total.statuses).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     say(`${String(times).padStart(8)}  ${name}`);
   say(`slowest ${slowest.ms.toFixed(0)} ms: ${slowest.route}, episode ${slowest.seed}, request ${slowest.request}`);
-  say(
-    `${total.requests} requests in ${seconds.toFixed(0)} s, ${Object.values(total.statuses).reduce((sum, times) => sum + times, 0)} answered, ${total.findings.length} findings`,
-  );
+  const answered = Object.values(total.statuses).reduce((sum, times) => sum + times, 0);
+  say(`${total.requests} requests in ${seconds.toFixed(0)} s, ${answered} answered, ${total.findings.length} findings`);
+  const asked = episodes.length * requests;
+  if (total.requests !== asked || answered !== asked)
+    throw new Error(`${asked} requests were to be asked and answered`);
   process.exitCode = total.findings.length === 0 ? 0 : 1;
 }
 
