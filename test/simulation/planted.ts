@@ -2,25 +2,43 @@
 import type { PlantedBug } from './planted/bug.ts';
 import { FURTHER } from './planted/further.ts';
 import { NAMED } from './planted/named.ts';
-import type { Failed } from './shard.ts';
+import type { Failed, SpanResult } from './shard.ts';
 import { cores, runJob, spansOf } from './shards.ts';
 import { tellStory } from './story.ts';
 
 const WITHIN_SEEDS = 2_000;
 
+/** These say that something went wrong, not what: a plant that merely crashes shows nothing about the rules. */
+const CRASHES = new Set(['thrown', 'uncaught', 'no-replay']);
+
 const wanted = process.argv.slice(2);
 const bugs = [...NAMED, ...FURTHER].filter(
   ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
 );
+if (bugs.length === 0) throw new Error(`no planted bug is named like ${wanted.join(' or ')}`);
 const escaped: string[] = [];
 
-async function hunt({ name, replacements }: PlantedBug): Promise<void> {
-  const caught: Failed[] = [];
-  await runJob({
-    ...{ spans: spansOf(1, WITHIN_SEEDS, true), planted: replacements, processes: 1 },
-    ended: ({ failed }) => (caught.push(...failed), failed.length > 0),
-  }).catch((error: unknown) => process.stdout.write(`${name}: ${String(error)}\n`));
-  const [first] = caught;
+/** The first failure that a rule names. A span ends at its first failure: after a crash the hunt goes on behind it. */
+async function firstCaught({ replacements }: PlantedBug): Promise<Failed | undefined> {
+  for (let from = 1; from <= WITHIN_SEEDS;) {
+    const ends: SpanResult[] = [];
+    await runJob({
+      ...{ spans: spansOf(from, WITHIN_SEEDS, true), planted: replacements, processes: 1 },
+      ended: (result) => (ends.push(result), result.failed.length > 0),
+    });
+    const last = ends.at(-1);
+    const caught = last?.failed.find(({ rule }) => !CRASHES.has(rule));
+    if (last === undefined || caught !== undefined) return caught;
+    from = (last.failed.find(({ rule }) => rule !== 'no-replay')?.seed ?? last.to) + 1;
+  }
+  return undefined;
+}
+
+async function hunt(bug: PlantedBug): Promise<void> {
+  const { name, replacements } = bug;
+  const first = await firstCaught(bug).catch(
+    (error: unknown) => void process.stdout.write(`${name}: ${String(error)}\n`),
+  );
   if (first === undefined) escaped.push(name);
   process.stdout.write(
     `${first === undefined ? 'ESCAPED' : `seed ${String(first.seed).padStart(4)}`}  ${name}${first === undefined ? '' : `: ${first.rule}`}\n`,
