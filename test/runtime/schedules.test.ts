@@ -29,7 +29,7 @@ describe('a schedule with the real object', () => {
     async ({ from, to }) => {
       for (let seed = from; seed <= to; seed += 1) expect(await play(scenarioOf(seed)), `seed ${seed}`).toEqual([]);
     },
-    120_000,
+    300_000,
   );
 });
 
