@@ -1,7 +1,7 @@
 /** The books after an episode: what was answered, audited and moved must be one and the same. */
 import type { AuditRow } from '../../src/store/audit-row.ts';
 import { Verification, type Head, type LedgerAttempt } from '../../scripts/verify-chain.ts';
-import type { Told } from './answer.ts';
+import { TROUBLE, type Told } from './answer.ts';
 import { ADMIN_TOKEN, ORIGIN, type Target } from './target.ts';
 
 /** What the clients of an episode were told. */
@@ -23,7 +23,9 @@ export async function faultsOf(target: Target, heard: Heard): Promise<string[]> 
   return [
     ...(await chainFault(target, rows)),
     ...callFaults(rows, heard),
+    ...rows.filter(({ code }) => TROUBLE.has(code)).map((row) => `audited as trouble: ${JSON.stringify(row)}`),
     ...(await moneyFaults(target)),
+    ...(await refundFaults(target, rows, heard)),
     ...(await storageFaults(target)),
   ];
 }
@@ -77,14 +79,35 @@ const MONEY = `
     (SELECT coalesce(sum(amount_cents), 0) FROM attempts WHERE attempts.order_id = orders.order_id AND applied = 1) AS applied
   FROM orders`;
 
+/** Where nobody may ask for an effect twice, equal rows are doubles, whatever keys the product gave them. */
+const TWICE = `
+  SELECT uid, order_id, amount_cents, currency, reason, count(*) AS times
+  FROM attempts JOIN sessions USING (uid) JOIN callers USING (caller_id)
+  WHERE applied = 1 AND json_extract(policy, '$.identical_effects') = 'replay'
+  GROUP BY uid, order_id, amount_cents, currency, reason HAVING count(*) > 1`;
+
 async function moneyFaults(target: Target): Promise<string[]> {
+  const twice = await target.all(TWICE);
   const orders = await target.all(MONEY);
-  return orders
-    .filter(
-      ({ total_cents, refunded_cents, applied }) =>
-        refunded_cents !== applied || Number(refunded_cents) > Number(total_cents),
-    )
-    .map((order) => `the order does not hold what was applied: ${JSON.stringify(order)}`);
+  const off = orders.filter(
+    ({ total_cents, refunded_cents, applied }) =>
+      refunded_cents !== applied || Number(refunded_cents) > Number(total_cents),
+  );
+  return [
+    ...twice.map((intent) => `applied twice: ${JSON.stringify(intent)}`),
+    ...off.map((order) => `the order does not hold what was applied: ${JSON.stringify(order)}`),
+  ];
+}
+
+/** Whoever was told of a refund was told what the ledger has applied for that call. */
+async function refundFaults(target: Target, rows: AuditRow[], { told }: Heard): Promise<string[]> {
+  const applied = await target.all('SELECT call_key, amount_cents FROM attempts WHERE applied = 1');
+  const moved = new Set(applied.map(({ call_key, amount_cents }) => `${call_key} ${amount_cents}`));
+  const keys = new Map(rows.filter(({ kind }) => kind === 'call').map((row) => [placeOf(row.uid, row.step), row.key]));
+  return told
+    .filter(({ tool, code }) => tool === 'refund_order' && code === 'OK')
+    .filter(({ uid, step, data }) => !moved.has(`${keys.get(placeOf(uid, step))} ${String(data?.refunded_cents)}`))
+    .map(({ uid, step, data }) => `${placeOf(uid, step)} was told ${JSON.stringify(data)}, which was not applied`);
 }
 
 async function storageFaults(target: Target): Promise<string[]> {

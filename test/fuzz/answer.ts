@@ -63,7 +63,17 @@ const UNLOGGED = /tgk_|eyJ|[?&]t=|@approver\.example|Photos seen|([abc])\1{63}/;
 
 export const leaking = (lines: readonly string[]): string[] => lines.filter((line) => UNLOGGED.test(line));
 
-export type Told = { uid: string; step: number; code: string; call_id: string; tool: string };
+/** Nothing fails in a target, so no input may be answered as if something had. */
+export const TROUBLE = new Set(['INTERNAL_ERROR', 'UPSTREAM_UNAVAILABLE']);
+
+export type Told = {
+  uid: string;
+  step: number;
+  code: string;
+  call_id: string;
+  tool: string;
+  data?: { refunded_cents?: unknown };
+};
 
 type Outcome = Omit<Told, 'uid' | 'step'> & {
   step: number | null;

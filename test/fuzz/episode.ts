@@ -2,7 +2,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { Random } from '../simulation/random.ts';
 import { faultsOf, type Heard } from './accounts.ts';
-import { broken, leaking, outcomesIn, uidOf, type Answer } from './answer.ts';
+import { TROUBLE, broken, leaking, outcomesIn, uidOf, type Answer } from './answer.ts';
 import { bent } from './bend.ts';
 import { Pool, type Session } from './pool.ts';
 import { header, shown, toRequest, type Asked } from './request.ts';
@@ -14,6 +14,8 @@ export type Slowest = { ms: number; seed: string; request: number; route: string
 export type Report = { requests: number; findings: Finding[]; statuses: Record<string, number>; slowest: Slowest };
 
 const SETTLED_EVERY = 40;
+/** Nothing waits in a target: what takes this long never answers. */
+const ANSWER_LIMIT_MS = 60_000;
 
 export class Episode {
   readonly #seed: string;
@@ -64,11 +66,9 @@ export class Episode {
     const at = this.report.requests;
     const started = performance.now();
     try {
-      const response = await this.#target.fetch(request);
-      const text = new TextDecoder().decode(await response.arrayBuffer());
-      const answer = { status: response.status, headers: response.headers, text };
+      const answer = await inTime(this.#answerTo(request));
       for (const rule of broken(answer, asked))
-        this.#find(rule, `${shown(asked)}\n  -> ${answer.status} ${text.slice(0, 500)}`, at);
+        this.#find(rule, `${shown(asked)}\n  -> ${answer.status} ${answer.text.slice(0, 500)}`, at);
       return answer;
     } catch (error) {
       this.#find('an answer', `${shown(asked)}\n  -> ${error instanceof Error ? error.stack : String(error)}`, at);
@@ -77,6 +77,12 @@ export class Episode {
       const ms = performance.now() - started;
       if (ms > this.report.slowest.ms) this.report.slowest = { ms, seed: this.#seed, request: at, route: asked.route };
     }
+  }
+
+  async #answerTo(request: Request): Promise<Answer> {
+    const response = await this.#target.fetch(request);
+    const text = new TextDecoder().decode(await response.arrayBuffer());
+    return { status: response.status, headers: response.headers, text };
   }
 
   /** What the answer names is there for later requests, and is counted. */
@@ -106,8 +112,10 @@ export class Episode {
     if (asked.route === 'POST /mcp' || uid === null) this.#heard.unread.add(request_id);
     if (uid === null) return;
     const session = this.#pool.sessions.find(({ token }) => header(asked, 'authorization')?.endsWith(token) === true);
-    for (const { step, code, call_id, tool, approval } of outcomesIn(answer)) {
-      if (step !== null) this.#heard.told.push({ uid, step, code, call_id, tool, request_id });
+    for (const { approval, step, ...told } of outcomesIn(answer)) {
+      if (TROUBLE.has(told.code))
+        this.#find('no trouble', `${shown(asked)}\n  -> ${told.code} ${answer.text.slice(0, 500)}`);
+      if (step !== null) this.#heard.told.push({ ...told, uid, step, request_id });
       if (approval !== undefined && session !== undefined) this.#pool.takeApproval(approvalOf(approval, session));
     }
   }
@@ -121,6 +129,12 @@ export class Episode {
   #find(rule: string, text: string, request = this.report.requests): void {
     this.report.findings.push({ seed: this.#seed, request, rule, text });
   }
+}
+
+async function inTime(answer: Promise<Answer>): Promise<Answer> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_LIMIT_MS} ms`)), ANSWER_LIMIT_MS);
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 function approvalOf({ id, arguments: args }: { id: string; arguments: Record<string, unknown> }, session: Session) {
