@@ -98,14 +98,23 @@ export class BuiltWorker {
     guard.kill('SIGKILL');
   }
 
-  /** Reads or seeds the ledger directly; the Worker has no route for that. */
+  /**
+   * Reads or seeds the ledger directly; the Worker has no route for that. A read is asked again where the connection that was
+   * kept for it has just been closed as idle.
+   */
   async rows<T extends Row>(sql: string, ...values: (string | number)[]): Promise<T[]> {
-    const database = await this.#now().miniflare.getD1Database('DB');
-    const { results } = await database
-      .prepare(sql)
-      .bind(...values)
-      .all<T>();
-    return results;
+    const ask = async (): Promise<T[]> => {
+      const database = await this.#now().miniflare.getD1Database('DB');
+      const { results } = await database
+        .prepare(sql)
+        .bind(...values)
+        .all<T>();
+      return results;
+    };
+    return ask().catch((error: unknown) => {
+      if (error instanceof TypeError && /^\s*SELECT/.test(sql)) return ask();
+      throw error;
+    });
   }
 
   /** Resident memory of workerd, in bytes. */
