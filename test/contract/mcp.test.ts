@@ -155,7 +155,7 @@ describe('POST /mcp', () => {
     ['a client that wants a stream', 405, (token: string) => http.send('/mcp', { credential: token })],
     ['half a body', 400, (token: string) => send(token, '{"jsonrpc":"2.0"')],
     ['a packed body', 415, (token: string) => send(token, '{}', { 'Content-Encoding': 'gzip' })],
-    ['2 MiB', 413, (token: string) => send(token, { pad: 'x'.repeat(2 ** 21) })],
+    ['more than a mebibyte', 413, (token: string) => send(token, { pad: 'x'.repeat(2 ** 20) })],
     [
       '129 calls',
       422,
