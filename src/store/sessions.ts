@@ -73,12 +73,12 @@ export const updateSession = (uid: string, { version, open_records, ended_at }: 
 });
 
 /**
- * What a session did with its last token, or what a call that was running at its end wrote, shows here only once its alarm has
- * told, and an alarm may be dropped. Until an hour after, a session counts as open: the cron then comes by a dozen times.
+ * What a session did with its last token shows here only once its alarm has told, and an alarm may be dropped. Until an hour
+ * after, a session counts as open: the cron then comes by a dozen times.
  */
 const WATCHED_MS = 60 * 60_000;
 
-const OPEN = '(coalesce(ended_at, expires_at) > ?1 OR open_records > 0)';
+const OPEN = '((ended_at IS NULL AND expires_at > ?1) OR open_records > 0)';
 
 const OPEN_OF_CALLER = `
   SELECT uid, caller_id, session_id FROM sessions
@@ -99,9 +99,10 @@ export async function openSessionsOf(
   return rows.map((row) => placeRow.parse(row));
 }
 
+/** Also those that were ended within the hour: a call that was running then may have written the last row since. */
 const TO_WAKE = `
   SELECT uid, caller_id, session_id FROM sessions
-  WHERE ${OPEN} ORDER BY open_records > 0 DESC, random() LIMIT ?2`;
+  WHERE ${OPEN} OR ended_at > ?1 ORDER BY open_records > 0 DESC, random() LIMIT ?2`;
 
 /** Sessions whose alarm may have been dropped while work was due: those with open records first. */
 export async function sessionsToWake(sql: LedgerSql, now: number, limit: number): Promise<SessionPlace[]> {

@@ -85,19 +85,8 @@ describe('openSessionsOf', () => {
     },
     { state: 'whose token is over', sets: '', at: LONG_AFTER, open: false },
     { state: 'with an open record although its token is over', sets: 'open_records = 1', at: LONG_AFTER, open: true },
-    {
-      state: 'that was ended within the hour, with a call running perhaps whose row is untold',
-      sets: 'ended_at = 2000',
-      at: 2_000 + 3_500_000,
-      open: true,
-    },
-    { state: 'that was ended before', sets: 'ended_at = 2000', at: 2_000 + 3_600_000, open: false },
-    {
-      state: 'that was ended before with a record open',
-      sets: 'ended_at = 2000, open_records = 1',
-      at: LONG_AFTER,
-      open: true,
-    },
+    { state: 'that was ended', sets: 'ended_at = 2000', at: 50_000, open: false },
+    { state: 'that was ended with a record open', sets: 'ended_at = 2000, open_records = 1', at: 50_000, open: true },
   ])('finds a session $state: $open', async ({ sets, at, open }) => {
     const id = await liveCaller();
     const entered = session(id);
@@ -135,6 +124,19 @@ describe('sessionsToWake', () => {
     await env.DB.prepare('UPDATE sessions SET open_records = 1 WHERE uid = ?').bind(older.uid).run();
     const woken = (await sessionsToWake(sql, 50_000, 100)).filter(({ caller_id }) => caller_id === id);
     expect(woken.map(({ uid }) => uid)).toEqual([older.uid, newer.uid]);
+  });
+});
+
+describe('sessionsToWake, of a session that was ended with a call running perhaps', () => {
+  it.each([
+    { when: 'within the hour', at: 2_000 + 3_599_999, named: 1 },
+    { when: 'before', at: 2_000 + 3_600_000, named: 0 },
+  ])('names $named that was ended $when', async ({ at, named }) => {
+    const id = await liveCaller();
+    const ended = session(id);
+    await openSession(sql, ended);
+    await env.DB.prepare('UPDATE sessions SET ended_at = 2000 WHERE uid = ?').bind(ended.uid).run();
+    expect((await sessionsToWake(sql, at, 100)).filter(({ uid }) => uid === ended.uid)).toHaveLength(named);
   });
 });
 
