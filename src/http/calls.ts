@@ -13,8 +13,8 @@ export const CallId = z
   .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 printable ASCII characters without spaces');
 
 /**
- * Only what no stage can answer is refused here: any `tool` and any type of `arguments` is a proposed call, with an outcome
- * and an audit row.
+ * Only what no stage can answer is refused here: a `tool` of whatever name and `arguments` of whatever type are a proposed
+ * call, with an outcome and an audit row.
  */
 export const CallBody = z.strictObject({
   tool: z.string().describe('The name as the model wrote it.'),

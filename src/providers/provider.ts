@@ -5,7 +5,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
-/** A tool as any model may be told of it; the registry's tools are such. `inputSchema` is JSON Schema 2020-12. */
+/** What a model is told of a tool; those of the registry have it. `inputSchema` is JSON Schema 2020-12. */
 export type ToolDefinition = { readonly name: string; readonly description: string; readonly inputSchema: JsonObject };
 
 /** A call as the model wrote it. */

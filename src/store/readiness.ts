@@ -4,7 +4,7 @@ import type { LedgerSql } from '../ports.ts';
 /** The table that the last migration makes: where it is, all are. A test compares it with the migrations. */
 export const NEWEST_TABLE = 'transactions';
 
-/** Throws as any read does when D1 is out of reach. */
+/** Throws when D1 is out of reach. */
 export async function readNewestTable(sql: LedgerSql): Promise<void> {
   await sql.all(`SELECT 1 FROM ${NEWEST_TABLE} LIMIT 1`);
 }

@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import * as z from 'zod';
 
-/** `atWriteTo`: a file; null: any moment. */
+/** `atWriteTo`: a file, or null to wait for no write. */
 const killOrder = z.object({ pid: z.int(), afterMs: z.int(), atWriteTo: z.string().nullable() });
 
 /** Nothing may be written any more; then any moment will do. */

@@ -5,7 +5,7 @@ import { describeCorpus, payloadsOf, stringsIn } from '../support/corpora.ts';
 
 const KINDS = ['plain', 'markdown', 'html'] as const;
 
-/** Those strings of which cleaning leaves a flaw, as any kind. */
+/** Those strings of which cleaning leaves a flaw, whatever kind of text they are taken for. */
 const flawed = (strings: string[]): unknown[] =>
   strings.flatMap((value) =>
     KINDS.flatMap((kind) => {
