@@ -108,6 +108,15 @@ describe.each([
     expect(await attemptsOf(agent)).toEqual([APPLIED]);
   });
 
+  it('keeps its id and step through an unjudged try, a stranger and the alarm', async () => {
+    const { order, agent } = await claimedAndDied(place, 1);
+    expect(await codeOf(agent.call('refund_order', refund(order, { amount_cents: 1 }), 'same'))).toBe('CALL_ID_REUSED');
+    await runAlarm(agent.object);
+    const code = place === 'after' ? 'OK' : 'UPSTREAM_UNAVAILABLE';
+    expect(outcomeOf(await agent.call('refund_order', refund(order), 'same'))).toMatchObject({ code, step: 2 });
+    expect((await attemptsOf(agent)).length).toBe(1);
+  });
+
   it('gets one row however often it is sent again at once', async () => {
     const { order, agent } = await claimedAndDied(place);
     const calls = await Promise.all([1, 2, 3].map(() => agent.call('refund_order', refund(order), 'same')));
