@@ -1,7 +1,7 @@
 /**
  * The product's Worker in this process, for requests by the million: its own app, session code and statements, over
- * `node:sqlite` where the platform has D1 and objects. Messages between them are copied as the platform copies them, time is
- * real, randomness is the episode's, and nothing fails: what is asked here is what input alone can do.
+ * `node:sqlite` where the platform has D1 and objects. Messages between them are copied as the platform copies them, time and
+ * randomness are the episode's, and nothing fails: what is asked here is what input alone can do.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -20,6 +20,7 @@ import { accountsFrom } from '../../src/store/transactions.ts';
 import { registry } from '../../src/tools/index.ts';
 import { Random } from '../simulation/random.ts';
 import { queueBatch } from '../support/queue-batch.ts';
+import { SynchronousBlob, subtle } from '../support/synchronous.ts';
 import { VARIABLES, type Mail, type Target } from './target.ts';
 
 const reading = readConfig(VARIABLES);
@@ -29,8 +30,12 @@ const config: Config = reading.config;
 /** Alarms for work that waits come within this; what is armed for later is the end of an approval or of a session's memory. */
 const SOON_MS = 10_000;
 
-/** What this process says by itself, for when the deployment is closed. */
-const ITS_OWN = { console: { log: console.log, error: console.error } };
+const BEGINS = Date.parse('2026-11-12T12:00:00Z');
+/** The longest between two requests, so that an episode outlives the shortest approvals. */
+const PAUSE_MS = 500;
+
+/** What is this process's own, for when the deployment is closed. */
+const ITS_OWN = { Date, Blob, log: console.log, error: console.error };
 
 class Database {
   readonly #db = new DatabaseSync(':memory:');
@@ -69,6 +74,7 @@ export class Deployment implements Target {
   readonly #queue: QueueMessage[] = [];
   readonly #random: Random;
   readonly #env: Env;
+  #now = BEGINS;
 
   constructor(seed: string) {
     this.#random = new Random(`platform ${seed}`);
@@ -78,7 +84,10 @@ export class Deployment implements Target {
     this.#takeOver();
   }
 
-  fetch = async (request: Request): Promise<Response> => worker.fetch(request, this.#env, {} as ExecutionContext);
+  async fetch(request: Request): Promise<Response> {
+    this.#now += this.#random.int(0, PAUSE_MS);
+    return worker.fetch(request, this.#env, {} as ExecutionContext);
+  }
 
   all = async (sql: string, params: SqlValue[] = []): Promise<SqlRow[]> => this.#ledger.all(sql, params);
 
@@ -103,16 +112,26 @@ export class Deployment implements Target {
   close(): void {
     this.#ledger.close();
     for (const { database } of this.#objects.values()) database.close();
-    Object.assign(console, ITS_OWN.console);
-    for (const name of ['getRandomValues', 'randomUUID']) Reflect.deleteProperty(crypto, name);
+    const { log, error, ...globals } = ITS_OWN;
+    Object.assign(console, { log, error });
+    Object.assign(globalThis, globals);
+    for (const name of ['getRandomValues', 'randomUUID', 'subtle']) Reflect.deleteProperty(crypto, name);
   }
 
-  /** Ids, tokens and nonces of an episode are its own, so that it can be told again byte for byte; until it is closed. */
+  /** Time, ids, tokens and nonces are the episode's until it is closed, so that it can be told again byte for byte. */
   #takeOver(): void {
     const random = this.#random;
+    const now = (): number => this.#now;
+    class EpisodeDate extends ITS_OWN.Date {
+      constructor(...given: [] | [string | number | Date]) {
+        super(given.length === 0 ? now() : given[0]);
+      }
+      static override now = now;
+    }
+    Object.assign(globalThis, { Date: EpisodeDate, Blob: SynchronousBlob });
     const getRandomValues = (target: Uint8Array): Uint8Array => (target.set(random.bytes(target.length)), target);
     const randomUUID = (): string => random.hex(16).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
-    for (const [name, value] of Object.entries({ getRandomValues, randomUUID }))
+    for (const [name, value] of Object.entries({ getRandomValues, randomUUID, subtle }))
       Object.defineProperty(crypto, name, { value, configurable: true });
     const keep = (line: unknown): void => void this.logged.push(String(line));
     Object.assign(console, { log: keep, error: keep });

@@ -1,4 +1,5 @@
 /** Some hundred requests to a fresh target, all from one seed: told again, it is the same. */
+import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import { Random } from '../simulation/random.ts';
 import { faultsOf, type Heard } from './accounts.ts';
@@ -11,7 +12,14 @@ import { validRequest } from './valid.ts';
 
 export type Finding = { seed: string; request: number; rule: string; text: string };
 export type Slowest = { ms: number; seed: string; request: number; route: string };
-export type Report = { requests: number; findings: Finding[]; statuses: Record<string, number>; slowest: Slowest };
+export type Report = {
+  requests: number;
+  findings: Finding[];
+  statuses: Record<string, number>;
+  slowest: Slowest;
+  /** A hash over all that was asked and answered. */
+  trace: string;
+};
 
 const SETTLED_EVERY = 40;
 /** Nothing waits in a target: what takes this long never answers. */
@@ -23,6 +31,7 @@ export class Episode {
   readonly #target: Target;
   readonly #pool: Pool;
   readonly #heard: Heard = { told: [], answered: new Set(), unread: new Set(), decisions: 0 };
+  readonly #trace = createHash('sha256');
   readonly report: Report;
 
   /** The target is fresh, and closed when the episode is over. */
@@ -31,7 +40,8 @@ export class Episode {
     this.#random = new Random(`episode ${seed}`);
     this.#target = target;
     this.#pool = new Pool(this.#target, this.#random);
-    this.report = { requests: 0, findings: [], statuses: {}, slowest: { ms: 0, seed, request: 0, route: '' } };
+    const slowest = { ms: 0, seed, request: 0, route: '' };
+    this.report = { requests: 0, findings: [], statuses: {}, slowest, trace: '' };
   }
 
   async run(requests: number): Promise<Report> {
@@ -44,6 +54,7 @@ export class Episode {
     for (const fault of await faultsOf(this.#target, this.#heard)) this.#find('the books', fault);
     for (const line of leaking(this.#target.logged)) this.#find('the log', line);
     this.#target.close();
+    this.report.trace = this.#trace.digest('hex');
     return this.report;
   }
 
@@ -88,6 +99,7 @@ export class Episode {
   /** What the answer names is there for later requests, and is counted. */
   async #take(asked: Asked, answer: Answer): Promise<void> {
     const { status, headers, text } = answer;
+    this.#trace.update(JSON.stringify([shown(asked), status, [...headers], text]));
     const name = `${asked.route} ${status}`;
     this.report.statuses[name] = (this.report.statuses[name] ?? 0) + 1;
     const credential = header(asked, 'authorization');

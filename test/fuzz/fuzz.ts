@@ -27,6 +27,7 @@ function merge(total: Report, part: Report): Report {
     findings: [...total.findings, ...part.findings],
     statuses,
     slowest,
+    trace: part.trace,
   };
 }
 
@@ -35,6 +36,7 @@ const NOTHING: Report = {
   findings: [],
   statuses: {},
   slowest: { ms: 0, seed: '', request: 0, route: '' },
+  trace: '',
 };
 
 async function work({ episodes, requests }: Share): Promise<void> {
@@ -94,6 +96,7 @@ async function main(): Promise<void> {
   for (const [name, times] of Object.entries(total.statuses).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     say(`${String(times).padStart(8)}  ${name}`);
   say(`slowest ${slowest.ms.toFixed(0)} ms: ${slowest.route}, episode ${slowest.seed}, request ${slowest.request}`);
+  if (values.episode !== undefined) say(`trace ${total.trace}`);
   const answered = Object.values(total.statuses).reduce((sum, times) => sum + times, 0);
   say(`${total.requests} requests in ${seconds.toFixed(0)} s, ${answered} answered, ${total.findings.length} findings`);
   const asked = episodes.length * requests;
