@@ -14,6 +14,7 @@ export type Attempt = {
   call_key: string;
   attempt: number;
   uid: string;
+  order_id: string;
   applied: boolean;
   code: string | null;
   intent: string;

@@ -4,8 +4,8 @@
  */
 import type { Policy, SqlValue } from '../../src/ports.ts';
 import type { CallRequest, OpenRequest } from '../../src/session/rpc.ts';
-import type { Approval, Attempt, CallerFacts, Held, OrderFacts, SessionFacts, Watched } from './facts.ts';
-import { intentOf } from './facts.ts';
+import { intentOf, type Approval, type Attempt, type CallerFacts, type Held, type OrderFacts } from './facts.ts';
+import type { SessionFacts, Watched } from './facts.ts';
 import type { LedgerWitness } from './ledger.ts';
 import { checkAnswer, checkDecision, checkPoll, narrows, proposes } from './rules-answers.ts';
 import { checkEffect } from './rules-effects.ts';
@@ -124,9 +124,16 @@ export class Model {
   addAttempt(values: SqlValue[], remaining: number): Attempt {
     const [effect_key, call_key, attempt, uid, applied, code, order_id, amount_cents, currency, reason] = values;
     const row: Attempt = {
-      ...{ effect_key: String(effect_key), call_key: String(call_key), attempt: Number(attempt), uid: String(uid) },
-      ...{ applied: applied === 1, code: code as string | null, amount_cents: Number(amount_cents) },
-      ...{ currency: String(currency), remaining },
+      effect_key: String(effect_key),
+      call_key: String(call_key),
+      attempt: Number(attempt),
+      uid: String(uid),
+      order_id: String(order_id),
+      applied: applied === 1,
+      code: code as string | null,
+      amount_cents: Number(amount_cents),
+      currency: String(currency),
+      remaining,
       intent: intentOf(String(uid), { order_id, amount_cents, currency, reason }),
     };
     this.attempts.set(`${row.call_key} ${row.attempt}`, row);
@@ -135,18 +142,18 @@ export class Model {
 
   #addSession(object: Watched, uid: string, caller_id: string, session_id: string): void {
     this.sessions.set(uid, {
-      ...{
-        uid,
-        caller_id,
-        object,
-        log: [],
-        records: new Map<string, Held>(),
-        own: {},
-        asked: this.#openingsOf(caller_id, session_id),
-        narrowed: [],
-        endAsked: false,
-      },
-      ...{ proposed: new Map<string, number>(), ids: new Map<string, Set<string>>(), told: new Map<string, string>() },
+      uid,
+      caller_id,
+      object,
+      log: [],
+      records: new Map<string, Held>(),
+      own: {},
+      asked: this.#openingsOf(caller_id, session_id),
+      narrowed: [],
+      endAsked: false,
+      proposed: new Map<string, number>(),
+      ids: new Map<string, Set<string>>(),
+      told: new Map<string, string>(),
     });
   }
 
@@ -222,8 +229,11 @@ export class Model {
 
   approval(id: string): Approval {
     const known = this.approvals.get(id) ?? {
-      ...{ approves: [], rejects: 0, decided: 0 },
-      ...{ letters: new Map<string, number>(), unasked: [] },
+      approves: [],
+      rejects: 0,
+      decided: 0,
+      letters: new Map<string, number>(),
+      unasked: [],
     };
     this.approvals.set(id, known);
     return known;
@@ -237,5 +247,3 @@ export class Model {
   appliedOf = (intent: string): Attempt[] =>
     [...this.attempts.values()].filter((row) => row.applied && row.intent === intent);
 }
-
-export type Values = SqlValue[];

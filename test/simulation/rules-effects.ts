@@ -8,6 +8,7 @@ export function checkEffect(model: Model, row: Attempt): void {
   if (session === undefined || caller === undefined) return model.fail('effect-without-session', row.intent);
   if (caller.revokedSince !== null) model.fail('effect-after-revocation', row.intent);
 
+  checkCustomer(model, row, session);
   // An attempt that was never sent serves again: of several rounds with its number only the open one may send it.
   const rounds = [...session.records.values()].filter(
     ({ key, attempt }) => key === row.call_key && attempt === row.attempt,
@@ -17,6 +18,13 @@ export function checkEffect(model: Model, row: Attempt): void {
   if (held.state !== 'claimed' && held.state !== 'approved')
     model.fail('effect-without-claim', `${row.intent} is ${held.state}`);
   checkIntent(model, row, held);
+}
+
+/** A session that was opened for one customer moves no other's money. */
+function checkCustomer(model: Model, row: Attempt, session: SessionFacts): void {
+  const owner = model.orders.get(row.order_id)?.customer_id;
+  if (session.asked.length > 0 && !session.asked.some(({ customer_id = owner }) => customer_id === owner))
+    model.fail('effect-for-another-customer', row.intent);
 }
 
 /** It is what was claimed, a person approved it where one was asked, and it is the only one of its intent. */

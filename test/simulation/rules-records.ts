@@ -1,9 +1,9 @@
 /** What must be so when a session's record changes its state. */
-import type { Policy } from '../../src/ports.ts';
+import type { Policy, SqlValue } from '../../src/ports.ts';
 import type { Approval, Held, SessionFacts } from './facts.ts';
 import { intentOf } from './facts.ts';
 import { checkAsked } from './rules-letters.ts';
-import type { Model, Values } from './model.ts';
+import type { Model } from './model.ts';
 import type { Own } from './scenario.ts';
 
 const AFTER: Record<string, readonly string[]> = {
@@ -15,7 +15,7 @@ const AFTER: Record<string, readonly string[]> = {
 const MAX_PENDING = 3;
 const MAX_OPENED = 10;
 
-export function checkRecord(model: Model, session: SessionFacts | null, values: Values): void {
+export function checkRecord(model: Model, session: SessionFacts | null, values: SqlValue[]): void {
   if (session === null) return model.fail('record-without-session', String(values[0]));
   const held = heldOf(session, values, model.elapsed);
   const name = `${held.key} ${held.round}`;
@@ -41,11 +41,16 @@ export const RECORD_COLUMNS = [
 ];
 
 /** A row of `record` in the model's words. */
-export function heldOf({ uid }: SessionFacts, values: Values, openedAt: number): Held {
+export function heldOf({ uid }: SessionFacts, values: SqlValue[], openedAt: number): Held {
   const [key, round, state, attempt, amount_cents, currency, approval_id, input, expires_at] = values;
   return {
-    ...{ key: String(key), round: Number(round), uid, state: String(state), attempt: Number(attempt) },
-    ...{ amount_cents: Number(amount_cents), currency: String(currency) },
+    key: String(key),
+    round: Number(round),
+    uid,
+    state: String(state),
+    attempt: Number(attempt),
+    amount_cents: Number(amount_cents),
+    currency: String(currency),
     approval_id: approval_id === null ? null : String(approval_id),
     intent: intentOf(uid, JSON.parse(String(input))),
     expires_at: expires_at === null ? null : Number(expires_at),

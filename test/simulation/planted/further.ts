@@ -1,15 +1,15 @@
-/** Mistakes somebody could make in the product, each as a small change of its text. The checker must find every one. */
 import { one, type PlantedBug } from './bug.ts';
 
 const PIPELINE = 'src/pipeline/pipeline.ts';
 const APPROVED = 'src/pipeline/approved.ts';
 const IDEMPOTENCY = 'src/pipeline/stages/4-idempotency.ts';
 const REFUNDS = 'src/store/refunds.ts';
+const REFUND_ORDER = 'src/tools/refund-order.ts';
 const GATE = 'src/session/session-gate.ts';
 const RECORDS = 'src/session/records.ts';
 const APPROVALS = 'src/session/approvals.ts';
 
-/** And ones that their neighbours in the code invite. */
+/** Mistakes beside the named ones, which their neighbours in the code invite. */
 export const FURTHER: PlantedBug[] = [
   one(
     'revocation not asked by the ledger',
@@ -75,5 +75,16 @@ export const FURTHER: PlantedBug[] = [
     'false',
   ),
   one('stale pages approve', APPROVED, `if (seen !== undefined && decider.isStale(seen)) return 'stale';`, ''),
+  {
+    name: "another customer's order",
+    replacements: [
+      {
+        file: REFUND_ORDER,
+        find: 'orders.find(refund.order_id, customer_id)',
+        replace: 'orders.find(refund.order_id, null)',
+      },
+      { file: REFUND_ORDER, find: 'send(attempt, refund, customer_id)', replace: 'send(attempt, refund, null)' },
+    ],
+  },
   one('steps without end', 'src/pipeline/stages/0-step-budget.ts', 'call.step > max_steps', 'call.step > Infinity'),
 ];
