@@ -29,24 +29,20 @@ type Row = {
 
 /** Says of no action that it was not done: it is open, or nothing was judged. */
 const SAYS_NOTHING = new Set([
-  ...[
-    'OK',
-    'UPSTREAM_UNAVAILABLE',
-    'CONFIRMATION_REQUIRED',
-    'STEP_LIMIT',
-    'LOOP_DETECTED',
-    'CALL_ID_REUSED',
-    'TOOL_NOT_ALLOWED',
-  ],
-  ...[
-    'UNKNOWN_TOOL',
-    'INVALID_JSON',
-    'INVALID_ARGUMENTS',
-    'MAIL_RESENT',
-    'SESSION_ENDED',
-    'SESSION_EXHAUSTED',
-    'APPROVAL_EXPIRED',
-  ],
+  'OK',
+  'UPSTREAM_UNAVAILABLE',
+  'CONFIRMATION_REQUIRED',
+  'STEP_LIMIT',
+  'LOOP_DETECTED',
+  'CALL_ID_REUSED',
+  'TOOL_NOT_ALLOWED',
+  'UNKNOWN_TOOL',
+  'INVALID_JSON',
+  'INVALID_ARGUMENTS',
+  'MAIL_RESENT',
+  'SESSION_ENDED',
+  'SESSION_EXHAUSTED',
+  'APPROVAL_EXPIRED',
 ]);
 /** Ends of an approval: never the answer to a call that asks anew. */
 const NEVER_TO_A_CALL = new Set(['WITHDRAWN', 'APPROVAL_EXPIRED', 'TOOL_CHANGED', 'INTERNAL_ERROR', 'UNKNOWN_TOOL']);
@@ -130,6 +126,17 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
       return held.some(({ approval_id }) => approval_id !== null);
     case 'AMOUNT_EXCEEDS_REFUNDABLE':
       return order !== undefined && leastLeft(order.was, since(model, held, row)) < Number(amount);
+    case 'ORDER_NOT_FOUND':
+      return (
+        order === undefined ||
+        session.asked.some(({ customer_id = order.customer_id }) => customer_id !== order.customer_id)
+      );
+    case 'TOOL_NOT_ALLOWED':
+      return [...policies.map(({ allowed_tools }) => allowed_tools), ...session.asked.map(({ tools }) => tools)].some(
+        (tools) => tools?.includes('refund_order') === false,
+      );
+    case 'STEP_LIMIT':
+      return [...policies, ...session.asked].some(({ max_steps = Infinity }) => (row.step ?? 0) > max_steps);
     case 'CURRENCY_MISMATCH':
       return order?.currency !== currency;
     case 'LOOP_DETECTED':
@@ -143,7 +150,7 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
     case 'CALL_ID_REUSED':
       return (session.ids.get(row.call_id ?? '')?.size ?? 0) > 1;
     default:
-      return true;
+      return SAYS_NOTHING.has(row.code);
   }
 }
 

@@ -143,7 +143,7 @@ export class RealStage implements Stage {
       if (tables.length === 0) return { name, session: [], log: [], record: [] };
       return {
         name,
-        session: await runInDurableObject(stub, rows('SELECT uid, caller_id FROM session')),
+        session: await runInDurableObject(stub, rows('SELECT uid, caller_id, session_id FROM session')),
         log: await runInDurableObject(stub, rows('SELECT seq, key, attempt, hash, row FROM log ORDER BY seq')),
         record: await runInDurableObject(stub, rows('SELECT * FROM record ORDER BY key, round')),
       };
