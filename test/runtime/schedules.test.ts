@@ -127,7 +127,7 @@ async function mails(stage: RealStage, approvers: Approvers): Promise<void> {
           .session(object)
           .mailTask(message)
           .catch(() => null);
-        if (task?.kind === 'approval') approvers.arrived({ to: task.to, subject: '', link: task.link });
+        if (task?.kind === 'approval') approvers.arrived({ to: task.to, link: task.link });
       }
     }
   }

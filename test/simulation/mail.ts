@@ -56,7 +56,10 @@ export class MessageQueue {
     const { note } = this.#post;
     let retryAfter: number | null = null;
     const shown = {
-      ...{ id: String(message.id), body: message.body, attempts: message.attempts, timestamp: new Date() },
+      id: String(message.id),
+      body: message.body,
+      attempts: message.attempts,
+      timestamp: new Date(),
       ack: () => undefined,
       retry: ({ delaySeconds = 30 }: { delaySeconds?: number } = {}) => (retryAfter = delaySeconds),
     };
@@ -71,7 +74,7 @@ export class MessageQueue {
   }
 }
 
-export type Letter = { to: string; subject: string; link: string | null };
+export type Letter = { to: string; link: string | null };
 
 /** Fails with the service's codes: now, for good, or after the mail has left. */
 export class MailService {
@@ -82,7 +85,7 @@ export class MailService {
     [this.#post, this.#arrived] = [post, arrived];
   }
 
-  async send({ to, subject, text }: { to: string; subject: string; text: string }): Promise<{ messageId: string }> {
+  async send({ to, text }: { to: string; text: string }): Promise<{ messageId: string }> {
     const { time, faults, random, note } = this.#post;
     await time.sleep(random.skewed(5, 800));
     const fails = random.chance(faults.mailFails);
@@ -91,7 +94,7 @@ export class MailService {
     if (fails && how < 0.7) throw failure('E_DELIVERY_FAILED');
     const link = /https?:\/\/\S+\/approvals\/\S+/.exec(text)?.[0] ?? null;
     note(`mail to ${to}${link === null ? '' : ' with a link'}`);
-    time.after(random.skewed(50, 2_000), () => this.#arrived({ to, subject, link }));
+    time.after(random.skewed(50, 2_000), () => this.#arrived({ to, link }));
     if (fails) throw failure('E_DELIVERY_FAILED');
     return { messageId: 'simulated' };
   }
