@@ -68,7 +68,10 @@ describe('a deployment of its own', () => {
     const path = inPath(text);
     const refund = { order_id: 'ORD-1001', amount_cents: 1, currency: 'BRL', reason: text };
     const form: Asked = {
-      ...{ route: '', method: 'POST', path: '/approvals/apr_x', query: [['t', path]] },
+      route: '',
+      method: 'POST',
+      path: '/approvals/apr_x',
+      query: [['t', path]],
       headers: [
         ['origin', ORIGIN],
         ['content-type', 'application/x-www-form-urlencoded'],

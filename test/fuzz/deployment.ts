@@ -139,7 +139,8 @@ export class Deployment implements Target {
 
   #bindings(): Env {
     const prepare = (sql: string, params: SqlValue[] = []) => ({
-      ...{ sql, params },
+      sql,
+      params,
       bind: (...bound: SqlValue[]) => prepare(sql, bound),
       all: async () => ({ results: this.#ledger.all(sql, params) }),
     });

@@ -92,13 +92,20 @@ const bearer = (credential: string): [string, string] => ['authorization', `Bear
 const JSON_TYPE: [string, string] = ['content-type', 'application/json'];
 
 export const get = (route: string, path: string, credential: string | null, query: [string, string][] = []): Asked => ({
-  ...{ route, method: 'GET', path, query },
+  route,
+  method: 'GET',
+  path,
+  query,
   headers: credential === null ? [] : [bearer(credential)],
   body: { kind: 'none' },
 });
 
 export const post = (route: string, path: string, credential: string, value: JsonValue): Asked => ({
-  ...{ route, method: 'POST', path, query: [], headers: [bearer(credential), JSON_TYPE] },
+  route,
+  method: 'POST',
+  path,
+  query: [],
+  headers: [bearer(credential), JSON_TYPE],
   body: { kind: 'json', value },
 });
 

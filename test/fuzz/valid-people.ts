@@ -35,19 +35,15 @@ export const decide: Make = (pool, random) => {
 
 export const newCaller: Make = (_, random) =>
   post('POST /admin/callers', '/admin/callers', ADMIN_TOKEN, {
-    ...{
-      name: 'Shop two',
-      allowed_tools: TOOLS,
-      approvers: APPROVERS,
-      customer_scope: 'any',
-      max_steps: 200,
-      max_duplicate_calls: 20,
-    },
-    ...{
-      max_refund_cents: random.pick([0, 100, 50_000]),
-      max_session_refund_cents: random.pick([null, 100_000]),
-      approval_ttl_seconds: 3_600,
-    },
+    name: 'Shop two',
+    allowed_tools: TOOLS,
+    approvers: APPROVERS,
+    customer_scope: 'any',
+    max_steps: 200,
+    max_duplicate_calls: 20,
+    max_refund_cents: random.pick([0, 100, 50_000]),
+    max_session_refund_cents: random.pick([null, 100_000]),
+    approval_ttl_seconds: 3_600,
   });
 
 export const changeCaller: Make = ({ callers }, random) => {

@@ -51,9 +51,19 @@ describe('a name that every object has', () => {
       };
       expect({ name, ...answers }).toEqual({
         name,
-        ...{ tool: 'UNKNOWN_TOOL', argument: 'INVALID_ARGUMENTS', argumentInText: 'INVALID_ARGUMENTS', beside: 422 },
-        ...{ provider: 404, format: 422, slug: 404, approval: 404, session: 422, toolOfSession: 422, caller: 422 },
-        ...{ query: 422, filter: [] },
+        tool: 'UNKNOWN_TOOL',
+        argument: 'INVALID_ARGUMENTS',
+        argumentInText: 'INVALID_ARGUMENTS',
+        beside: 422,
+        provider: 404,
+        format: 422,
+        slug: 404,
+        approval: 404,
+        session: 422,
+        toolOfSession: 422,
+        caller: 422,
+        query: 422,
+        filter: [],
       });
     }
     expect(Object.keys(Object.prototype)).toEqual([]);

@@ -133,7 +133,8 @@ export class SimulatedClient {
   async #open(own: Own, first: boolean): Promise<void> {
     const { caller_id, session_id, customer_id, requested_by, ttl_seconds } = this.#place;
     const fields = {
-      ...{ session_id, ttl_seconds },
+      session_id,
+      ttl_seconds,
       ...(customer_id === null ? {} : { customer_id }),
       ...(requested_by === null ? {} : { requested_by }),
       ...(first ? this.#place.own : own),

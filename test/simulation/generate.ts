@@ -33,7 +33,10 @@ export function scenarioOf(seed: number): Scenario {
     seed,
     http: random.chance(HTTP_SHARE),
     long: random.chance(0.04),
-    ...{ callers, orders, sessions, clients },
+    callers,
+    orders,
+    sessions,
+    clients,
     operators: random.chance(0.6)
       ? Array.from({ length: random.int(1, 4) }, () => operatorAct(callers.length, orders.length, clients, random))
       : [],

@@ -74,7 +74,8 @@ export class Ledger {
   /** The binding as one sender holds it. */
   binding(sender: Sender): D1Database {
     const prepare = (sql: string, params: SqlValue[] = []) => ({
-      ...{ sql, params },
+      sql,
+      params,
       bind: (...bound: SqlValue[]) => prepare(sql, bound),
       all: async () => ({ results: (await this.#travel([{ sql, params }], false, sender))[0] ?? [] }),
     });

@@ -23,7 +23,9 @@ async function firstCaught({ replacements }: PlantedBug): Promise<Failed | undef
   for (let from = 1; from <= WITHIN_SEEDS;) {
     const ends: SpanResult[] = [];
     await runJob({
-      ...{ spans: spansOf(from, WITHIN_SEEDS, true), planted: replacements, processes: 1 },
+      spans: spansOf(from, WITHIN_SEEDS, true),
+      planted: replacements,
+      processes: 1,
       ended: (result) => (ends.push(result), result.failed.length > 0),
     });
     const last = ends.at(-1);

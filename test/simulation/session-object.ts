@@ -72,7 +72,11 @@ export class SimulatedObject {
     this.random = new Random(`object ${seed} ${label}`);
     this.database.mark('world');
     this.#alarm = new SimulatedAlarm({
-      ...{ time: world.time, faults: world.faults, random: this.random, note: world.note, label: this.label },
+      time: world.time,
+      faults: world.faults,
+      random: this.random,
+      note: world.note,
+      label: this.label,
       isWriting: () => this.#flush !== null,
       fires: () => void (this.#alarmAt = null),
       run: () => this.invoke('alarm', []),

@@ -3,28 +3,24 @@ import type { Random } from './random.ts';
 import type { Client, Disturbance, Faults, Scenario } from './scenario.ts';
 
 const CALM: Faults = {
-  ...{
-    failBefore: 0,
-    lostAnswer: 0,
-    silent: 0,
-    slow: 0,
-    lateWrite: 0,
-    duplicateWrite: 0,
-    crashAtSend: 0,
-    crashAtAnswer: 0,
-    crashAtWrite: 0,
-  },
-  ...{
-    duplicateCall: 0,
-    lostReply: 0,
-    alarmLate: 0,
-    alarmDoubled: 0,
-    alarmDropped: 0,
-    queueFails: 0,
-    queueDoubles: 0,
-    queueSlow: 0,
-    mailFails: 0,
-  },
+  failBefore: 0,
+  lostAnswer: 0,
+  silent: 0,
+  slow: 0,
+  lateWrite: 0,
+  duplicateWrite: 0,
+  crashAtSend: 0,
+  crashAtAnswer: 0,
+  crashAtWrite: 0,
+  duplicateCall: 0,
+  lostReply: 0,
+  alarmLate: 0,
+  alarmDoubled: 0,
+  alarmDropped: 0,
+  queueFails: 0,
+  queueDoubles: 0,
+  queueSlow: 0,
+  mailFails: 0,
 };
 
 export function troubleOf(
@@ -61,23 +57,24 @@ function disturbance(sessions: number, clients: Client[], random: Random): Distu
 function faultsOf(random: Random): Faults {
   const rate = (most: number): number => (random.chance(0.4) ? most * random.unit() : 0);
   return {
-    ...{
-      failBefore: rate(0.3),
-      lostAnswer: rate(0.4),
-      silent: rate(0.2),
-      slow: rate(0.5),
-      lateWrite: rate(0.4),
-      duplicateWrite: rate(0.3),
-    },
-    ...{ crashAtSend: rate(0.15), crashAtAnswer: rate(0.2), crashAtWrite: rate(0.1) },
-    ...{
-      duplicateCall: rate(0.3),
-      lostReply: rate(0.2),
-      alarmLate: rate(0.5),
-      alarmDoubled: rate(0.4),
-      alarmDropped: rate(0.4),
-    },
-    ...{ queueFails: rate(0.4), queueDoubles: rate(0.4), queueSlow: rate(0.4), mailFails: rate(0.5) },
+    failBefore: rate(0.3),
+    lostAnswer: rate(0.4),
+    silent: rate(0.2),
+    slow: rate(0.5),
+    lateWrite: rate(0.4),
+    duplicateWrite: rate(0.3),
+    crashAtSend: rate(0.15),
+    crashAtAnswer: rate(0.2),
+    crashAtWrite: rate(0.1),
+    duplicateCall: rate(0.3),
+    lostReply: rate(0.2),
+    alarmLate: rate(0.5),
+    alarmDoubled: rate(0.4),
+    alarmDropped: rate(0.4),
+    queueFails: rate(0.4),
+    queueDoubles: rate(0.4),
+    queueSlow: rate(0.4),
+    mailFails: rate(0.5),
   };
 }
 

@@ -91,7 +91,9 @@ export async function approved(fault: FaultName = 'fails'): Promise<Parked> {
 }
 
 export const runsAlarm = ({ agent, order, ask }: Prepared): Begun => ({
-  ...{ agent, order, ask },
+  agent,
+  order,
+  ask,
   begin: () => wordBy(runInDurableObject(env.SESSION.getByName(agent.object), (session: Session) => session.alarm())),
 });
 
