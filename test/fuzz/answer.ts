@@ -7,6 +7,11 @@ import { header, type Asked } from './request.ts';
 
 export type Answer = { status: number; headers: Headers; text: string };
 
+/** Nothing fails in a target, so no input may be answered as if something had. */
+export const TROUBLE = new Set(['INTERNAL_ERROR', 'UPSTREAM_UNAVAILABLE']);
+/** In JSON, or in a text inside it. */
+const TELLS_TROUBLE = new RegExp(`"code\\\\*":\\\\*"(?:${[...TROUBLE].join('|')})`);
+
 type Rule = [name: string, holds: (answer: Answer, asked: Asked) => boolean];
 
 const typeOf = ({ headers }: Answer): string => headers.get('content-type') ?? '';
@@ -20,6 +25,7 @@ const ACTIVE =
 
 const RULES: Rule[] = [
   ['no 5xx', ({ status }) => status < 500],
+  ['no trouble', ({ text }) => !TELLS_TROUBLE.test(text)],
   ['a request id', ({ headers }) => /^[0-9a-f-]{36}$/.test(headers.get('x-request-id') ?? '')],
   ['nosniff', ({ headers }) => headers.get('x-content-type-options') === 'nosniff'],
   ['nothing about CORS', ({ headers }) => ![...headers.keys()].some((name) => name.startsWith('access-control'))],
@@ -62,9 +68,6 @@ export const broken = (answer: Answer, asked: Asked): string[] =>
 const UNLOGGED = /tgk_|eyJ|[?&]t=|@approver\.example|Photos seen|([abc])\1{63}/;
 
 export const leaking = (lines: readonly string[]): string[] => lines.filter((line) => UNLOGGED.test(line));
-
-/** Nothing fails in a target, so no input may be answered as if something had. */
-export const TROUBLE = new Set(['INTERNAL_ERROR', 'UPSTREAM_UNAVAILABLE']);
 
 export type Told = {
   uid: string;

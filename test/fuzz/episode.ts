@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import { Random } from '../simulation/random.ts';
 import { faultsOf, type Heard } from './accounts.ts';
-import { TROUBLE, broken, leaking, outcomesIn, uidOf, type Answer } from './answer.ts';
+import { broken, leaking, outcomesIn, uidOf, type Answer } from './answer.ts';
 import { bent } from './bend.ts';
 import { Pool, type Session } from './pool.ts';
 import { header, shown, toRequest, type Asked } from './request.ts';
@@ -125,8 +125,6 @@ export class Episode {
     if (uid === null) return;
     const session = this.#pool.sessions.find(({ token }) => header(asked, 'authorization')?.endsWith(token) === true);
     for (const { approval, step, ...told } of outcomesIn(answer)) {
-      if (TROUBLE.has(told.code))
-        this.#find('no trouble', `${shown(asked)}\n  -> ${told.code} ${answer.text.slice(0, 500)}`);
       if (step !== null) this.#heard.told.push({ ...told, uid, step, request_id });
       if (approval !== undefined && session !== undefined) this.#pool.takeApproval(approvalOf(approval, session));
     }
