@@ -34,7 +34,7 @@ const Money = ({ cents, currency }: { cents: number; currency: string }) => (
 export const LedgerSection = ({ view, change }: { view: ApprovalView; change: Change | null }) => (
   <section class="card ledger" aria-labelledby="ledger">
     <h2 id="ledger">What the ledger says</h2>
-    {view.ledger === null ? (
+    {!view.is_ledger_read ? (
       <p>
         The ledger cannot be read right now. You can reject; to approve, load this page again in a minute, so that you
         see what has been refunded.
@@ -42,9 +42,13 @@ export const LedgerSection = ({ view, change }: { view: ApprovalView; change: Ch
     ) : (
       <>
         <p class="says">Read from the system of record for this page.</p>
-        <LedgerList ledger={view.ledger} change={change} />
+        {view.ledger === null ? (
+          <p>It has nothing about an order that belongs to this request.</p>
+        ) : (
+          <LedgerList ledger={view.ledger} change={change} />
+        )}
         <SameAmount view={view} />
-        <h3>Other requests for this order, last 30 days</h3>
+        <h3>Other requests for {view.ledger === null ? 'the same' : 'this order'}, last 30 days</h3>
         <Others others={view.others} />
       </>
     )}

@@ -7,7 +7,7 @@ import type { JsonObject } from '../json.ts';
 import { formatMoney, isPartOfMoney } from '../money.ts';
 import { limitMessage } from '../outcome.ts';
 import type { Money, OtherApproval } from '../ports.ts';
-import type { ApprovalView, MailTask } from '../session/rpc.ts';
+import type { ApprovalView, LedgerFacts, MailTask } from '../session/rpc.ts';
 import { toDay, toMinute } from '../time.ts';
 import { closedArguments } from './closed-arguments.ts';
 import { letterHtml, letterText, type Fact, type Letter } from './letter.tsx';
@@ -80,22 +80,27 @@ function requestFacts({ caller_name, id, opened_at, expires_at }: ApprovalView):
   ];
 }
 
-function ledgerFacts({ ledger, others }: ApprovalView): Fact[] {
-  if (ledger === null)
+function ledgerFacts({ ledger, is_ledger_read, others }: ApprovalView): Fact[] {
+  if (!is_ledger_read)
     return [{ label: 'Ledger', value: 'could not be read when this mail was written; the page reads it again' }];
-  const { order_id, customer_id, total_cents, refunded_cents, currency } = ledger;
   return [
-    { label: 'Order', value: order_id },
-    { label: 'Customer', value: customer_id },
-    { label: 'Order total', value: formatMoney({ amount_cents: total_cents, currency }) },
-    { label: 'Refunded so far', value: formatMoney({ amount_cents: refunded_cents, currency }) },
+    ...(ledger === null
+      ? [{ label: 'Ledger', value: 'has nothing about an order that belongs to this request' }]
+      : orderFacts(ledger)),
     {
-      label: 'Other requests for this order, last 30 days',
+      label: `Other requests for ${ledger === null ? 'the same' : 'this order'}, last 30 days`,
       value: others.length === 0 ? 'none' : String(others.length),
     },
     ...others.slice(0, MAX_OTHERS).map((other) => ({ label: other.id, value: otherValue(other) })),
   ];
 }
+
+const orderFacts = ({ order_id, customer_id, total_cents, refunded_cents, currency }: LedgerFacts): Fact[] => [
+  { label: 'Order', value: order_id },
+  { label: 'Customer', value: customer_id },
+  { label: 'Order total', value: formatMoney({ amount_cents: total_cents, currency }) },
+  { label: 'Refunded so far', value: formatMoney({ amount_cents: refunded_cents, currency }) },
+];
 
 function otherValue({ amount_cents, currency, status, opened_at }: OtherApproval): string {
   const amount = amount_cents === null || currency === null ? [] : [formatMoney({ amount_cents, currency })];

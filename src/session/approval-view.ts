@@ -33,7 +33,7 @@ export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Ga
   const session = theSession(sql);
   const isOver = state === 'pending' && now() >= approval.expires_at;
   const isSettled = state === 'executed' || state === 'failed' || state === 'rejected';
-  const { ledger, others } = await readLedger(record, approval.id, ports, gate);
+  const read = await readLedger(record, approval.id, ports, gate);
   return {
     id: approval.id,
     status: isOver ? 'expired' : statusOf(record),
@@ -51,8 +51,9 @@ export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Ga
       currency: money?.currency ?? null,
       arguments: record.input,
     },
-    ledger,
-    others,
+    ledger: read?.ledger ?? null,
+    is_ledger_read: read !== null,
+    others: read?.others ?? [],
     applied_before: appliedBefore(sql, record).map(({ attempt, answer }) => ({ attempt, answer: answer ?? {} })),
     phrase: phraseOf(money, approval.id),
   };
@@ -64,7 +65,7 @@ async function readLedger(
   id: string,
   ports: SessionPorts,
   gate: Gate,
-): Promise<Pick<ApprovalView, 'ledger' | 'others'>> {
+): Promise<Pick<ApprovalView, 'ledger' | 'others'> | null> {
   const { upstream, reads, tools, ledger, now } = ports;
   const { customer_id } = scopeOf(theSession(ports.sql));
   const valid = tools.get(record.tool)?.bind(record.input);
@@ -81,6 +82,6 @@ async function readLedger(
     return { ledger: ledgerFacts.safeParse(checked?.seen).data ?? null, others };
   } catch (error) {
     gate.report(gate.newId('err'), error);
-    return { ledger: null, others: [] };
+    return null;
   }
 }

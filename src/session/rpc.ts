@@ -84,7 +84,7 @@ export type LedgerFacts = {
   currency: string;
 };
 
-/** All that the approver's page shows. `ledger` is null where it cannot be read now. */
+/** All that the approver's page shows. */
 export type ApprovalView = {
   id: string;
   status: ApprovalStatus;
@@ -99,7 +99,9 @@ export type ApprovalView = {
   /** Code and message of a failure, or the data of what was done. */
   result: Verdict | null;
   claimed: { amount_cents: number | null; currency: string | null; arguments: JsonObject };
+  /** null: it cannot be read now, or what is asked for is about no order that is there. */
   ledger: LedgerFacts | null;
+  is_ledger_read: boolean;
   others: OtherApproval[];
   /** What was applied before under this key (`identical_effects: "ask"`), newest last. */
   applied_before: { attempt: number; answer: JsonObject }[];

@@ -182,7 +182,10 @@ describe('a decision that is not taken', () => {
   });
 
   it('keeps everything that was typed where the ledger cannot be read', async () => {
-    const { status, headers, html } = await again({ refused: 'unreadable', view: approvalView({ ledger: null }) });
+    const { status, headers, html } = await again({
+      refused: 'unreadable',
+      view: approvalView({ ledger: null, is_ledger_read: false }),
+    });
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('30');
     expect(readable(html)).toContain('The request still waits');

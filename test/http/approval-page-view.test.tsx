@@ -89,24 +89,32 @@ describe('ApprovalBody', () => {
     expect(await textOf({ status: 'executed', others: [other] })).not.toContain('The same amount');
   });
 
+  const other = {
+    id: 'apr_other',
+    status: 'executed',
+    amount_cents: 500,
+    currency: 'BRL',
+    opened_at: Date.UTC(2026, 10, 12, 9, 30),
+  };
+
   it('lists the other requests for the order', async () => {
-    const others = [
-      {
-        id: 'apr_other',
-        status: 'executed',
-        amount_cents: 500,
-        currency: 'BRL',
-        opened_at: Date.UTC(2026, 10, 12, 9, 30),
-      },
-    ];
-    expect(await textOf({ others })).toContain('5.00 BRL, executed asked at 2026-11-12 09:30 UTC, request apr_other');
+    expect(await textOf({ others: [other] })).toContain(
+      '5.00 BRL, executed asked at 2026-11-12 09:30 UTC, request apr_other',
+    );
   });
 
   it('says that the ledger cannot be read instead of showing figures', async () => {
-    const html = await htmlOf({ ledger: null });
+    const html = await htmlOf({ ledger: null, is_ledger_read: false });
     expect(factsOf(html, 'ledger')).toEqual({});
     expect(html).toContain('The ledger cannot be read right now');
     expect(html).toContain('name="refunded_cents" value=""');
+  });
+
+  it('says that the ledger has nothing to show where that is so, and lists the other requests all the same', async () => {
+    const text = await textOf({ ledger: null, others: [other] });
+    expect(text).toContain('It has nothing about an order that belongs to this request.');
+    expect(text).not.toContain('cannot be read');
+    expect(text).toMatch(/other requests for the same, last 30 days \* 5\.00 BRL, executed/i);
   });
 
   it.each([

@@ -36,7 +36,8 @@ const factsOfHtml = ({ html }: Mail): string[] =>
 
 const everyMail: [string, () => Promise<Mail>][] = [
   ['an approval', () => approval()],
-  ['an approval whose ledger cannot be read', () => approval({ ledger: null })],
+  ['an approval whose ledger cannot be read', () => approval({ ledger: null, is_ledger_read: false })],
+  ['an approval of what is about no order', () => approval({ ledger: null })],
   [
     'an approval of a busy order',
     () =>
@@ -80,6 +81,14 @@ describe('approvalMail', () => {
     const { text } = await approval({ others: [other] });
     expect(text).toContain('Other requests for this order, last 30 days: 1');
     expect(text).toContain('apr_other: 5.00 BRL, executed, asked on 1970-01-01');
+  });
+
+  it('tells a ledger that has nothing to show from one that cannot be read', async () => {
+    const { text } = await approval({ ledger: null });
+    expect(text).toContain('Ledger: has nothing about an order that belongs to this request');
+    expect(text).toContain('Other requests for the same, last 30 days: none');
+    const unread = await approval({ ledger: null, is_ledger_read: false });
+    expect(unread.text).toContain('Ledger: could not be read when this mail was written');
   });
 
   it('names the application, the times in UTC, and the link once in each form', async () => {

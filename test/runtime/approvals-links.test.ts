@@ -139,7 +139,14 @@ describe('looking', () => {
     await env.DB.prepare('UPDATE orders SET total_cents = 1 WHERE order_id = ?').bind(parked.order).run();
     expect(await viewOf(parked)).toMatchObject({ status: 'pending', ledger: { total_cents: 1 } });
     failReads(new Error('D1 DB is overloaded'));
-    expect(await viewOf(parked)).toMatchObject({ status: 'pending', ledger: null, phrase: '25.90' });
+    const unread = { status: 'pending', ledger: null, is_ledger_read: false, phrase: '25.90' };
+    expect(await viewOf(parked)).toMatchObject(unread);
+  });
+
+  it('tells an order that is gone from a ledger that cannot be read', async () => {
+    const parked = await parkedRefund();
+    await env.DB.prepare('DELETE FROM orders WHERE order_id = ?').bind(parked.order).run();
+    expect(await viewOf(parked)).toMatchObject({ status: 'pending', ledger: null, is_ledger_read: true, others: [] });
   });
 
   it('waits no longer than 5 seconds for the list of other approvals', async () => {

@@ -19,6 +19,7 @@ export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView 
     arguments: { order_id: 'ORD-1001', amount_cents: 2590, currency: 'BRL', reason: 'damaged' },
   },
   ledger: ledgerFacts(),
+  is_ledger_read: true,
   others: [],
   applied_before: [],
   phrase: '25.90',
