@@ -79,7 +79,7 @@ function ensureSecrets(file: string): string {
     writeFileSync(file, lines.join('\n'), { mode: 0o600, flag: 'wx' });
   }
   const adminToken = parseEnv(readFileSync(file, 'utf8'))['ADMIN_TOKEN'];
-  if (adminToken === undefined) throw new Error(`${file} holds no ADMIN_TOKEN`);
+  if (adminToken === undefined) throw new Error(`${file} holds no ADMIN_TOKEN: delete it, and a new one is made`);
   return adminToken;
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run seed [-- --remote]`: loads the sample data into the local database (the one `npm run dev` serves), or into the
- * production one. Migrations must have been applied. Harmless to repeat.
+ * production one, whose migrations must have been applied. Harmless to repeat.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,6 +12,7 @@ const FOLDER = join(import.meta.dirname, '../.wrangler');
 try {
   const { values } = parseArgs({ options: { remote: { type: 'boolean', default: false } } });
   const where = values.remote ? ['--remote', '--env', 'production'] : ['--local'];
+  if (!values.remote) await runWrangler(['d1', 'migrations', 'apply', 'toolgate', ...where], FOLDER);
   await runWrangler(['d1', 'execute', 'toolgate', ...where, '--yes', '--file', writeSampleData(FOLDER)], FOLDER);
   console.log('The sample data is loaded.');
 } catch (error) {
