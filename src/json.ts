@@ -17,6 +17,7 @@ export type JsonReading<T extends JsonValue> =
 
 /** The most an `arguments` text may weigh, as UTF-8: far above any tool's schema, small enough to keep and to hash. */
 export const MAX_ARGUMENTS_BYTES = 32 * 1024;
+export const TOO_LARGE = `more than ${MAX_ARGUMENTS_BYTES} bytes are not read; send less`;
 
 /**
  * Reads exactly one JSON value (RFC 8259, with I-JSON's unique names and whole characters, RFC 7493). Refused: text around
@@ -36,7 +37,7 @@ export function parseStrictJson(text: string): JsonReading<JsonValue> {
 export function parseObjectText(text: string): JsonReading<JsonObject> {
   if (text === '') return { ok: true, value: {} };
   if (byteLength(text) > MAX_ARGUMENTS_BYTES) {
-    return { ok: false, reason: `the arguments are larger than ${MAX_ARGUMENTS_BYTES} bytes` };
+    return { ok: false, reason: TOO_LARGE };
   }
   const reading = parseStrictJson(text);
   if (!reading.ok) return reading;

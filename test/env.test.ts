@@ -41,9 +41,9 @@ describe('readConfig', () => {
     expect(readConfig({})).toEqual({
       ok: false,
       flaws: [
-        'ADMIN_TOKEN: missing or not 32 bytes of hex or base64',
-        'TOOLGATE_SECRET: missing or not 32 bytes of hex or base64',
-        'PUBLIC_URL: missing or not an https origin',
+        'ADMIN_TOKEN: missing or not at least 32 bytes in hex or base64, as openssl rand -hex 32 makes them',
+        'TOOLGATE_SECRET: missing or not at least 32 bytes in hex or base64, as openssl rand -hex 32 makes them',
+        'PUBLIC_URL: missing or not an https origin without a path',
         'MAIL_FROM: missing or not an e-mail address',
       ],
     });

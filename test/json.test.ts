@@ -149,7 +149,7 @@ describe('parseObjectText', () => {
     expect(parseObjectText(weighing(MAX_ARGUMENTS_BYTES)).ok).toBe(true);
     expect(parseObjectText(weighing(MAX_ARGUMENTS_BYTES + 2))).toEqual({
       ok: false,
-      reason: 'the arguments are larger than 32768 bytes',
+      reason: 'more than 32768 bytes are not read; send less',
     });
   });
 });

@@ -1,7 +1,7 @@
 /** Stage 2: the arguments are exactly one JSON object. Refused, never repaired: a repaired call is one nobody proposed. */
 import { byteLength, canonicalJson, hashOf } from '../../canonical.ts';
 import type { JsonObject } from '../../json.ts';
-import { MAX_ARGUMENTS_BYTES, parseObjectText } from '../../json.ts';
+import { MAX_ARGUMENTS_BYTES, TOO_LARGE, parseObjectText } from '../../json.ts';
 import type { ParsedCall, ResolvedCall, Step } from '../calls.ts';
 
 export type Reading = { ok: true; value: JsonObject } | { ok: false; reason: string };
@@ -20,7 +20,7 @@ export function readArguments(raw: unknown): Reading {
     return { ok: false, reason: 'send an object, or a string that holds one' };
   const value = raw as JsonObject;
   return byteLength(canonicalJson(value)) > MAX_ARGUMENTS_BYTES
-    ? { ok: false, reason: `they are larger than ${MAX_ARGUMENTS_BYTES} bytes` }
+    ? { ok: false, reason: TOO_LARGE }
     : { ok: true, value };
 }
 
