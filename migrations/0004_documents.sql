@@ -1,4 +1,4 @@
--- The help centre. `npm run docs:import` is the only writer.
+-- The help centre, written by `npm run docs:import` and the sample data.
 
 CREATE TABLE documents (
   doc_id  TEXT NOT NULL PRIMARY KEY,

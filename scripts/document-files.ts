@@ -1,7 +1,7 @@
 /** Reads help-centre documents from Markdown files with front matter, and writes the SQL that stores them. No file access. */
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { hashOf } from '../src/canonical.ts';
+import { hashOf, hex } from '../src/canonical.ts';
 import { DOCUMENT_STATUSES } from '../src/ports.ts';
 
 /** D1 takes statements up to 100 KB, and text is written in hexadecimal, which doubles it. */
@@ -103,5 +103,3 @@ function upsert({ id, title, version, status, lang, digest, body }: StoredDocume
 
 /** Hexadecimal: no quote, semicolon or comment in a document can reach whatever splits and reads the file. */
 const literal = (text: string): string => `CAST(X'${hex(new TextEncoder().encode(text))}' AS TEXT)`;
-
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

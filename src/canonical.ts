@@ -23,6 +23,11 @@ export function hashOf(value: JsonValue): string {
   return sha256Hex(canonicalJson(value));
 }
 
+/** Lower-case, two digits a byte. */
+export function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** Sizes are limited, stored and told in UTF-8 bytes. */
 export function byteLength(text: string): number {
   return new TextEncoder().encode(text).byteLength;

@@ -3,6 +3,7 @@
  * is worse than one that does not start: whatever is absent, short or malformed counts as missing, and nothing has a default.
  */
 import * as z from 'zod';
+import { hex } from './canonical.ts';
 
 /** 256 bits, the strength of the HMAC and of the API keys. */
 const MIN_SECRET_BYTES = 32;
@@ -27,12 +28,12 @@ export type ConfigReading =
   | { readonly ok: false; readonly flaws: readonly string[] };
 
 // An operator whose secret is too short must not be sent to look for an absent one.
-const NO_SECRET = `missing or not ${MIN_SECRET_BYTES} bytes of hex or base64`;
-const NO_ORIGIN = 'missing or not an https origin';
+const NO_SECRET = `missing or not at least ${MIN_SECRET_BYTES} bytes in hex or base64, as openssl rand -hex ${MIN_SECRET_BYTES} makes them`;
+const NO_ORIGIN = 'missing or not an https origin without a path';
 
 const Secret = z.string(NO_SECRET).transform((text, context) => {
-  const hex = secretAsHex(text);
-  if (hex !== null && hex.length >= 2 * MIN_SECRET_BYTES) return hex;
+  const digits = secretAsHex(text);
+  if (digits !== null && digits.length >= 2 * MIN_SECRET_BYTES) return digits;
   context.addIssue(NO_SECRET);
   return z.NEVER;
 });
@@ -82,7 +83,7 @@ export function readConfig(env: unknown): ConfigReading {
 function secretAsHex(text: string): string | null {
   if (/^[\da-f]+$/i.test(text)) return text.length % 2 === 0 ? text.toLowerCase() : null;
   if (!z.base64().safeParse(text).success) return null;
-  return Array.from(atob(text), (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('');
+  return hex(Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0)));
 }
 
 /** A host name as the URL parser writes it, so `127.1` has become `127.0.0.1`. */

@@ -27,6 +27,9 @@ export interface LedgerSql {
   batch(statements: Statement[]): Promise<SqlRow[][]>;
 }
 
+/** RFC 5321 section 4.5.3.1.3: a path may hold 256 octets, its angle brackets included. */
+export const MAX_ADDRESS_CHARACTERS = 254;
+
 // --- What tools are handed -------------------------------------------------------------------------------------
 
 /** The ledger's own closed set (CHECK on orders.currency). */

@@ -1,15 +1,13 @@
 /** What an operator may set for a caller (SPEC 3 "Administration"), and what does not go together. */
 import * as z from 'zod';
 import { shownToolName } from '../outcome.ts';
-import type { Policy } from '../ports.ts';
+import { MAX_ADDRESS_CHARACTERS, type Policy } from '../ports.ts';
 import { policySchema } from '../store/callers.ts';
 import { toolNamed } from '../tools/index.ts';
 
 const MAX_NAME_CHARACTERS = 60;
 /** Controls and line separators would break a mail or a log; direction marks would make a name look like another. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-/** RFC 5321 section 4.5.3.1.3, less the angle brackets. */
-const MAX_ADDRESS_CHARACTERS = 254;
 
 const distinct = (names: string[]): boolean => new Set(names).size === names.length;
 

@@ -2,6 +2,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { signSessionToken } from '../auth/tokens.ts';
+import { MAX_ADDRESS_CHARACTERS } from '../ports.ts';
 import type { OpenAnswer } from '../session/rpc.ts';
 import { timestamp } from '../time.ts';
 import { readJsonBody } from './body.ts';
@@ -11,8 +12,6 @@ import { problem } from './problem.ts';
 import type { endedSession, openedSession } from './wire.ts';
 
 export const SessionId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'expected ^[A-Za-z0-9._:-]{1,128}$');
-/** RFC 5321 section 4.5.3.1.3: a path may hold 256 octets, its angle brackets included. */
-const MAX_EMAIL_CHARACTERS = 254;
 
 /** Bounds of meaning only; whether a value widens the policy is for the session object to say. */
 export const OpenBody = z.strictObject({
@@ -24,7 +23,7 @@ export const OpenBody = z.strictObject({
     .describe('The only customer this session may see. Fixed at opening.'),
   requested_by: z
     .email()
-    .max(MAX_EMAIL_CHARACTERS)
+    .max(MAX_ADDRESS_CHARACTERS)
     .exactOptional()
     .describe('Who asks; never asked to approve. Fixed at opening.'),
   tools: z.array(z.string()).exactOptional().describe('Narrows the tools.'),

@@ -6,7 +6,7 @@
  */
 import type { Config } from '../env.ts';
 import type { JsonObject } from '../json.ts';
-import type { CallerChange } from '../ports.ts';
+import { MAX_ADDRESS_CHARACTERS, type CallerChange } from '../ports.ts';
 import type { MailTask, QueueMessage, SessionRpc } from '../session/rpc.ts';
 import { approvalMail, noticeMail, type Mail } from './messages.ts';
 import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
@@ -27,7 +27,6 @@ export type MailPorts = {
 
 /** An address that could carry a second header, recipient or display name is refused, whatever the mail service makes of it. */
 const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*$/;
-const MAX_ADDRESS = 254;
 
 /** The mail service will never deliver to this address; trying again would only cost reputation. */
 const NEVER_DELIVERABLE = new Set(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED']);
@@ -81,7 +80,7 @@ async function act(message: QueueMessage, ports: MailPorts): Promise<void> {
 
 /** Null where the mail left, a code where it never will. Throws where another try may help. */
 async function send(task: MailTask, { config, email, inputSchema }: MailPorts): Promise<string | null> {
-  if (task.to.length > MAX_ADDRESS || !ADDRESS.test(task.to)) return 'BAD_ADDRESS';
+  if (task.to.length > MAX_ADDRESS_CHARACTERS || !ADDRESS.test(task.to)) return 'BAD_ADDRESS';
   const { subject, text, html }: Mail = await (task.kind === 'approval'
     ? approvalMail(task, inputSchema(task.view.tool))
     : noticeMail(task));

@@ -55,7 +55,7 @@ export async function runCall(raw: RawCall, gate: Gate): Promise<Settled> {
   }
 }
 
-/** Stages 5 to 8 for a tool without effect. */
+/** Stages 6 to 8 for a tool without effect: what stage 5 would ask is what the read itself answers. */
 async function judgeRead(call: Proposal, gate: Gate): Promise<Settled> {
   const { origin, key, definition } = call;
   const end = (verdict: Ending['verdict']): Settled =>

@@ -10,7 +10,7 @@ import { cleanText } from '../observation/clean.ts';
 import type { EffectRecord } from '../ports.ts';
 import type { Alarms } from './alarms.ts';
 import { refundedIn, viewOf } from './approval-view.ts';
-import { readSession, scopeOf, theSession } from './identity.ts';
+import { readSession, scopeOf } from './identity.ts';
 import { askAgain, KEPT_MS } from './notifications.ts';
 import type { Polls } from './polls.ts';
 import type { SessionPorts } from './ports.ts';
@@ -98,9 +98,8 @@ export class Approvals {
   }
 
   /** `GET /v1/approvals/{id}`: answers at once, or at a change within `waitSeconds`. */
-  async poll(uid: string, id: string, waitSeconds: number): Promise<ApprovalAnswer> {
+  async poll(id: string, waitSeconds: number): Promise<ApprovalAnswer> {
     const { sql, now, sleep } = this.#ports;
-    if (readSession(sql)?.uid !== uid || scopeOf(theSession(sql)).live !== 'live') return { refused: 'unauthorized' };
     if (!this.#polls.admit(now())) return { refused: 'too_many_polls' };
     const record = recordOfApproval(sql, id);
     if (record === null) return { refused: 'not_found' };

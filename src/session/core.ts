@@ -43,7 +43,8 @@ export function sessionCore(ports: SessionPorts): SessionCore {
     tell: async (change) => opening.tell(change),
     call: async (request) => (isLive(request.uid) ? answerCall(request, gate, ports) : { refused: 'unauthorized' }),
     tools: async (uid) => (isLive(uid) ? [...gate.scope().tools] : null),
-    approval: (uid, id, waitSeconds) => approvals.poll(uid, id, waitSeconds),
+    approval: async (uid, id, waitSeconds) =>
+      isLive(uid) ? approvals.poll(id, waitSeconds) : { refused: 'unauthorized' },
     view: (proof) => approvals.view(proof),
     decide: (request) => approvals.decide(request),
     mailTask: (message) => mailTask(message, (record) => approvals.viewOf(record), ports),

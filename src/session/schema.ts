@@ -74,7 +74,7 @@ const TABLES = [
     decided_by   INTEGER,
     note         TEXT,
     request_id   TEXT,
-    approvers    TEXT,               -- JSON: number, address, link bits and delivery of each
+    approvers    TEXT,               -- JSON: address, link bits and delivery of each
     changed      INTEGER NOT NULL,   -- rises with every change that operators see
     reported     INTEGER NOT NULL,   -- the change D1 was last told of
     PRIMARY KEY (key, round)

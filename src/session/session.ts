@@ -4,7 +4,9 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Config } from '../env.ts';
+import { hex } from '../canonical.ts';
 import { readConfig } from '../env.ts';
+import { logLine } from '../log.ts';
 import type { CallerChange, SessionSql } from '../ports.ts';
 import { attemptsFrom } from '../store/attempts.ts';
 import { ledgerSql } from '../store/d1.ts';
@@ -107,7 +109,7 @@ function portsOf(storage: DurableObjectStorage, env: Env, config: Config): Sessi
     now,
     random: (bytes) => hex(crypto.getRandomValues(new Uint8Array(bytes))),
     sleep,
-    log: (entry) => console.log(JSON.stringify(entry)),
+    log: logLine,
   };
 }
 
@@ -119,8 +121,6 @@ const sqlOf = (storage: DurableObjectStorage): SessionSql => ({
 async function sendAll(queue: Queue, messages: QueueMessage[]): Promise<void> {
   await queue.sendBatch(messages.map((body) => ({ body })));
 }
-
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 function sleep(ms: number, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

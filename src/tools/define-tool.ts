@@ -174,7 +174,7 @@ function bindHandlers<
       ...shared,
       money: null,
       subject: null,
-      check: async () => ({ ok: true, seen: {} }),
+      check: () => Promise.reject(new Error(`${declared.name} is a read: nothing is checked before it`)),
       read: async (reads, context) => (await declared.run(input, pick(reads, declared.reads), context)) as Ran,
       send: () => Promise.reject(new Error(`${declared.name} has no effect to send`)),
     };
