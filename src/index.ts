@@ -21,18 +21,20 @@ export default {
   fetch: app.fetch,
 
   async queue(batch, env) {
-    const session = (object: string) => objectStub(env, object);
-    if (batch.queue === DEAD_LETTERS) return buryDeadLetters(batch, { session, log: logLine });
+    const ports = {
+      session: (object: string) => objectStub(env, object),
+      callerChange: (callerId: string) => readCallerChange(ledgerSql(env.DB), callerId),
+      log: logLine,
+    };
+    if (batch.queue === DEAD_LETTERS) return buryDeadLetters(batch, ports);
     const reading = readConfig(env);
-    // Nothing is lost: the messages come again, and end as dead letters that mark their addresses.
+    // Nothing is lost: the messages come again, and end as dead letters, which mark their addresses and tell the sessions.
     if (!reading.ok) throw new Error(`not configured: ${reading.flaws.join('; ')}`);
     return consumeMessages(batch, {
+      ...ports,
       config: reading.config,
       email: env.EMAIL,
-      session,
-      callerChange: (callerId) => readCallerChange(ledgerSql(env.DB), callerId),
       inputSchema: (tool) => toolNamed(tool)?.inputSchema ?? null,
-      log: logLine,
       print: (line) => console.log(line),
     });
   },

@@ -11,13 +11,18 @@ import type { MailTask, QueueMessage, SessionRpc } from '../session/rpc.ts';
 import { approvalMail, noticeMail, type Mail } from './messages.ts';
 import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
 
+/** What telling a session of its caller's change takes. */
+export type TellPorts = {
+  session: (object: string) => Pick<SessionRpc, 'tell'>;
+  /** The caller as it is now, or null where there is none. */
+  callerChange: (callerId: string) => Promise<CallerChange | null>;
+};
+
 /** What the consumer needs of the Worker; src/index.ts hands it in. */
-export type MailPorts = {
+export type MailPorts = Pick<TellPorts, 'callerChange'> & {
   config: Pick<Config, 'mailFrom' | 'loopback'>;
   email: Pick<SendEmail, 'send'>;
   session: (object: string) => Pick<SessionRpc, 'mailTask' | 'delivered' | 'tell'>;
-  /** The caller as it is now, or null where there is none. */
-  callerChange: (callerId: string) => Promise<CallerChange | null>;
   /** The tool's input schema, or null where the tool is gone. */
   inputSchema: (tool: string) => JsonObject | null;
   log: Log;
@@ -60,12 +65,8 @@ async function consume(message: Message, ports: MailPorts): Promise<void> {
 class UnreadableMessage extends Error {}
 
 async function act(message: QueueMessage, ports: MailPorts): Promise<void> {
+  if (message.type === 'tell') return tellChange(message, ports);
   const session = ports.session(message.object);
-  if (message.type === 'tell') {
-    const change = await ports.callerChange(message.caller_id);
-    if (change !== null) await session.tell(change);
-    return;
-  }
   const task = await session.mailTask(message);
   if (task === null) return;
   if (task.kind === 'approval' && ports.config.loopback) ports.print(`Approval ${task.view.id}: ${task.link}`);
@@ -76,6 +77,15 @@ async function act(message: QueueMessage, ports: MailPorts): Promise<void> {
     ...message,
     ...(failure === null ? {} : { code: failure }),
   });
+}
+
+/** Harmless to repeat and in any order: a session keeps the newest. */
+export async function tellChange(
+  { object, caller_id }: Extract<QueueMessage, { type: 'tell' }>,
+  { session, callerChange }: TellPorts,
+): Promise<void> {
+  const change = await callerChange(caller_id);
+  if (change !== null) await session(object).tell(change);
 }
 
 /** Null where the mail left, a code where it never will. Throws where another try may help. */

@@ -1,29 +1,37 @@
-/** The last stop of a queue message: nobody tries again, so it is made visible that its mail never left. */
-import type { SessionRpc } from '../session/rpc.ts';
+/** The last stop of a queue message: no mail leaves from here, so it is made visible that it never left. */
+import type { QueueMessage, SessionRpc } from '../session/rpc.ts';
+import { tellChange, type TellPorts } from './consumer.ts';
 import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
 
-export type DeadLetterPorts = {
-  session: (object: string) => Pick<SessionRpc, 'delivered'>;
+export type DeadLetterPorts = Pick<TellPorts, 'callerChange'> & {
+  session: (object: string) => Pick<SessionRpc, 'delivered' | 'tell'>;
   log: Log;
 };
 
 /**
- * Marks the address of an approval's mail undeliverable and logs everything else. What was to be told to a session is safe to
- * lose: the ledger asks itself whether a caller is live.
+ * Marks the address of an approval's mail undeliverable, still tells sessions of their caller's change, and logs everything.
+ * A change that is lost would leave a removed approver's link and a revoked agent's reads good until the session ends. None
+ * of it needs the configuration, whose absence may be why the message is here.
  */
 export async function buryDeadLetters(batch: MessageBatch, ports: DeadLetterPorts): Promise<void> {
   await Promise.all(batch.messages.map((message) => bury(message, ports)));
 }
 
-async function bury(message: Message, { session, log }: DeadLetterPorts): Promise<void> {
+async function bury(message: Message, ports: DeadLetterPorts): Promise<void> {
+  const { log } = ports;
   const parsed = queueMessageSchema.safeParse(message.body);
   const ids = { message_id: message.id, ...parsed.data };
   try {
-    if (parsed.data?.type === 'approval') await session(parsed.data.object).delivered(parsed.data, 'undeliverable');
+    if (parsed.success) await act(parsed.data, ports);
     log({ event: 'dead_letter', ...ids, ...(parsed.success ? {} : { code: 'UNREADABLE_MESSAGE' }) });
     message.ack();
   } catch (error) {
     log({ event: 'dead_letter_failed', ...ids, code: errorCode(error), attempt: message.attempts });
     message.retry({ delaySeconds: backoffSeconds(message.attempts) });
   }
+}
+
+async function act(message: QueueMessage, ports: DeadLetterPorts): Promise<void> {
+  if (message.type === 'approval') await ports.session(message.object).delivered(message, 'undeliverable');
+  if (message.type === 'tell') await tellChange(message, ports);
 }

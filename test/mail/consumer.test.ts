@@ -6,6 +6,7 @@ import type { MailTask, QueueMessage } from '../../src/session/rpc.ts';
 import { refundOrder } from '../../src/tools/refund-order.ts';
 import { approvalView } from '../support/approval-view.ts';
 import { queueBatch } from '../support/queue-batch.ts';
+import { revokedCaller } from '../support/revoked-caller.ts';
 
 const LINK = 'https://toolgate.test/approvals/apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48?t=header.claims.signature';
 const OBJECT = 'e'.repeat(64);
@@ -18,23 +19,6 @@ const message = (approver = 0): QueueMessage => ({
 });
 const tell: QueueMessage = { type: 'tell', object: OBJECT, caller_id: 'c'.repeat(16) };
 const task = (to = 'ana@shop.example'): MailTask => ({ kind: 'approval', to, link: LINK, view: approvalView() });
-const change: CallerChange = {
-  version: 2,
-  name: 'Shop assistant',
-  revoked: true,
-  policy: {
-    allowed_tools: [],
-    approvers: [],
-    customer_scope: 'any',
-    max_refund_cents: 0,
-    max_session_refund_cents: null,
-    confirm_above_cents: 0,
-    max_steps: 10,
-    max_duplicate_calls: 3,
-    approval_ttl_seconds: 60,
-    identical_effects: 'replay',
-  },
-};
 
 const mailError = (code: string): Error => Object.assign(new Error(`could not send to ana@shop.example`), { code });
 
@@ -58,7 +42,7 @@ function mailPorts(changes: Partial<MailPorts> & { task?: (message: QueueMessage
       delivered: (of, result) => Promise.resolve(void delivered.push([of, result])),
       tell: (of) => Promise.resolve(void told.push(of)),
     }),
-    callerChange: () => Promise.resolve(change),
+    callerChange: () => Promise.resolve(revokedCaller),
     inputSchema: () => refundOrder.inputSchema,
     log: (line) => log.push(line),
     print: (line) => printed.push(line),
@@ -100,7 +84,7 @@ describe('consumeMessages', () => {
     const { ports, told, sent } = mailPorts();
     const { batch, fates } = queueBatch([tell]);
     await consumeMessages(batch, ports);
-    expect({ told, sent }).toEqual({ told: [change], sent: [] });
+    expect({ told, sent }).toEqual({ told: [revokedCaller], sent: [] });
     expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
   });
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { buryDeadLetters } from '../../src/mail/dead-letters.ts';
 import type { LogLine } from '../../src/mail/queue-message.ts';
+import type { CallerChange } from '../../src/ports.ts';
 import type { QueueMessage } from '../../src/session/rpc.ts';
 import { queueBatch } from '../support/queue-batch.ts';
+import { revokedCaller } from '../support/revoked-caller.ts';
 
 const OBJECT = 'e'.repeat(64);
 const approval: QueueMessage = { type: 'approval', object: OBJECT, approval_id: 'apr_1', approver: 1 };
@@ -11,12 +13,15 @@ const tell: QueueMessage = { type: 'tell', object: OBJECT, caller_id: 'c'.repeat
 
 function deadLetterPorts(fails = false) {
   const delivered: unknown[] = [];
+  const told: unknown[] = [];
   const log: LogLine[] = [];
   const session = () => ({
     delivered: (of: QueueMessage, result: string) =>
       fails ? Promise.reject(new Error('gone')) : Promise.resolve(void delivered.push([of, result])),
+    tell: (of: CallerChange) => (fails ? Promise.reject(new Error('gone')) : Promise.resolve(void told.push(of))),
   });
-  return { ports: { session, log: (line: LogLine) => void log.push(line) }, delivered, log };
+  const callerChange = () => Promise.resolve(revokedCaller);
+  return { ports: { session, callerChange, log: (line: LogLine) => void log.push(line) }, delivered, told, log };
 }
 
 describe('buryDeadLetters', () => {
@@ -28,22 +33,31 @@ describe('buryDeadLetters', () => {
     expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
   });
 
-  it('logs what is no approval, and is done with it', async () => {
-    const { ports, delivered, log } = deadLetterPorts();
-    const { batch, fates } = queueBatch([notice, tell, { type: 'unheard-of', to: 'ana@shop.example' }]);
+  it("still tells a session of its caller's change: else a revoked agent would read on", async () => {
+    const { ports, told } = deadLetterPorts();
+    const { batch, fates } = queueBatch([tell]);
     await buryDeadLetters(batch, ports);
-    expect(delivered).toEqual([]);
-    expect(fates.every(({ ack }) => ack)).toBe(true);
-    expect(log).toEqual([
-      { event: 'dead_letter', message_id: 'message-0', ...notice },
-      { event: 'dead_letter', message_id: 'message-1', ...tell },
-      { event: 'dead_letter', message_id: 'message-2', code: 'UNREADABLE_MESSAGE' },
-    ]);
+    expect(told).toEqual([revokedCaller]);
+    expect(fates).toEqual([{ ack: true, retryDelaySeconds: null }]);
   });
 
-  it('keeps the message where the session cannot be reached', async () => {
+  it('logs what it can do nothing about, and is done with it', async () => {
+    const { ports, delivered, told, log } = deadLetterPorts();
+    const { batch, fates } = queueBatch([notice, { type: 'unheard-of', to: 'ana@shop.example' }]);
+    await buryDeadLetters(batch, ports);
+    expect([...delivered, ...told]).toEqual([]);
+    expect(fates.every(({ ack }) => ack)).toBe(true);
+    expect(new Set(log)).toEqual(
+      new Set([
+        { event: 'dead_letter', message_id: 'message-0', ...notice },
+        { event: 'dead_letter', message_id: 'message-1', code: 'UNREADABLE_MESSAGE' },
+      ]),
+    );
+  });
+
+  it.each([approval, tell])('keeps the $type message where the session cannot be reached', async (message) => {
     const { ports } = deadLetterPorts(true);
-    const { batch, fates } = queueBatch([approval], 2);
+    const { batch, fates } = queueBatch([message], 2);
     await buryDeadLetters(batch, ports);
     expect(fates).toEqual([{ ack: false, retryDelaySeconds: 20 }]);
   });
