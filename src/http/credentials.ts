@@ -21,15 +21,16 @@ export const operatorOnly: MiddlewareHandler<HttpEnv> = async (c, next) => {
   return next();
 };
 
-/** The id of the caller whose API key this is; a malformed key costs no look-up. */
-export async function authenticateCaller(c: HttpContext): Promise<string | Response> {
+/** The caller whose API key this is; a malformed key costs no look-up. */
+export async function authenticateCaller(c: HttpContext): Promise<{ caller_id: string; key_hash: string } | Response> {
   const token = bearerToken(c);
   if (token === null) return noCredential(c);
   const presented = readApiKey(token);
   if (presented === null) return refuseCredential(c, 'malformed_api_key');
-  const hashes = await findKeyHashes(ledgerSql(c.env.DB), presented.callerId, Date.now());
-  const live = hashes.some((hash) => sameHash(hash, presented.hash));
-  return live ? presented.callerId : refuseCredential(c, 'unknown_api_key');
+  const { callerId, hash } = presented;
+  const hashes = await findKeyHashes(ledgerSql(c.env.DB), callerId, Date.now());
+  const isLive = hashes.some((live) => sameHash(live, hash));
+  return isLive ? { caller_id: callerId, key_hash: hash } : refuseCredential(c, 'unknown_api_key');
 }
 
 /** What the session token claims. Only the session object knows whether that session still takes calls. */
@@ -39,6 +40,9 @@ export async function authenticateAgent(c: HttpContext): Promise<SessionClaims |
   const claims = await verifySessionToken(c.get('config'), token, Date.now());
   return claims ?? refuseCredential(c, 'bad_session_token');
 }
+
+/** Whether the token of a request has run out since it was verified: reading the body may take as long as its sender likes. */
+export const hasExpired = ({ expiresAt }: SessionClaims): boolean => Date.now() >= expiresAt;
 
 /**
  * One wording for every failure, counted per client address: good credentials are never slowed down by somebody's guessing

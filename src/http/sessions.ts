@@ -35,17 +35,17 @@ export const OpenBody = z.strictObject({
 
 export const sessions = new Hono<HttpEnv>()
   .post('/', async (c) => {
-    const callerId = await authenticateCaller(c);
-    if (callerId instanceof Response) return callerId;
+    const caller = await authenticateCaller(c);
+    if (caller instanceof Response) return caller;
     const body = await readJsonBody(c, OpenBody);
     if (body instanceof Response) return body;
 
     const sessionId = body.session_id ?? `ses_${crypto.randomUUID().replaceAll('-', '')}`;
-    const request = { ...body, caller_id: callerId, session_id: sessionId };
-    const answer = await sessionStub(c.env, callerId, sessionId).open(request);
+    const request = { ...body, ...caller, session_id: sessionId };
+    const answer = await sessionStub(c.env, caller.caller_id, sessionId).open(request);
     if ('refused' in answer) return refuseOpening(c, answer);
 
-    const claims = { caller: callerId, session: sessionId, uid: answer.uid, expiresAt: answer.expires_at };
+    const claims = { caller: caller.caller_id, session: sessionId, uid: answer.uid, expiresAt: answer.expires_at };
     return c.json(
       {
         session_id: sessionId,
@@ -57,11 +57,11 @@ export const sessions = new Hono<HttpEnv>()
     );
   })
   .delete('/:id', async (c) => {
-    const callerId = await authenticateCaller(c);
-    if (callerId instanceof Response) return callerId;
+    const caller = await authenticateCaller(c);
+    if (caller instanceof Response) return caller;
     const sessionId = c.req.param('id');
     if (!SessionId.safeParse(sessionId).success) return problem(c, 'not-found', { reason: 'malformed_session_id' });
-    const answer = await sessionStub(c.env, callerId, sessionId).end(null);
+    const answer = await sessionStub(c.env, caller.caller_id, sessionId).end(null);
     if ('refused' in answer) return problem(c, 'not-found', { reason: 'unknown_session' });
     const ended: z.output<typeof endedSession> = {
       session_id: sessionId,

@@ -80,7 +80,7 @@ export class Opening {
 
   async #openNew(request: OpenRequest): Promise<OpenAnswer> {
     const { sql, ledger, now, random } = this.#ports;
-    const { caller_id, session_id, ttl_seconds, customer_id = null, requested_by = null } = request;
+    const { caller_id, session_id, key_hash, ttl_seconds, customer_id = null, requested_by = null } = request;
     const touched_at = now();
     const expires_at = expiry(touched_at, ttl_seconds);
     // Begins with the time, so that in D1 the newest session comes first without an index.
@@ -88,7 +88,7 @@ export class Opening {
     const opening = { uid, told: null, isEnded: false };
     this.#opening = opening;
     try {
-      const entry = { uid, caller_id, session_id, opened_at: touched_at, expires_at };
+      const entry = { uid, caller_id, session_id, key_hash, opened_at: touched_at, expires_at };
       const entered = await this.#limited(() => openSession(ledger, entry));
       if (entered === null) return { refused: 'revoked' };
       const caller = newer(entered, opening.told);
@@ -113,7 +113,9 @@ export class Opening {
     const { sql, ledger, now } = this.#ports;
     const before = theSession(sql);
     const expires_at = expiry(now(), request.ttl_seconds);
-    const entered = await this.#limited(() => extendSession(ledger, before.uid, expires_at));
+    const { caller_id, key_hash } = request;
+    const renewed = { uid: before.uid, caller_id, key_hash, now: now(), expires_at };
+    const entered = await this.#limited(() => extendSession(ledger, renewed));
     if (entered === null) return { refused: 'revoked' };
     // Forgotten while D1 answered: there is nothing left to rejoin.
     if (readSession(sql) === null) return this.#openNew(request);

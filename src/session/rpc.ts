@@ -10,6 +10,8 @@ import type { CallerChange, Money, OtherApproval } from '../ports.ts';
 export type OpenRequest = {
   caller_id: string;
   session_id: string;
+  /** Of the API key that asks: SHA-256, hex. */
+  key_hash: string;
   customer_id?: string;
   requested_by?: string;
   tools?: string[];

@@ -7,8 +7,8 @@ import { pageOf, placeIn, type Page } from './columns.ts';
 /** What it takes to find a session's object, and the session within it. */
 export type SessionPlace = { uid: string; caller_id: string; session_id: string };
 
-/** Times in ms since the epoch. */
-export type NewSession = SessionPlace & { opened_at: number; expires_at: number };
+/** Times in ms since the epoch; `key_hash` of the API key that opens it. */
+export type NewSession = SessionPlace & { opened_at: number; expires_at: number; key_hash: string };
 
 const placeRow: z.ZodType<SessionPlace> = z.object({
   uid: z.string(),
@@ -16,45 +16,47 @@ const placeRow: z.ZodType<SessionPlace> = z.object({
   session_id: z.string(),
 });
 
-const INSERT_SESSION = `
-  INSERT INTO sessions (uid, caller_id, session_id, opened_at, expires_at)
-  SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM callers WHERE caller_id = ?2 AND revoked_at IS NULL)
-  ON CONFLICT DO NOTHING`;
+/** A caller that is live, asked for by a key that is good. */
+const liveCaller = (callerId: string, keyHash: string, now: string): string => `
+  FROM callers JOIN caller_keys USING (caller_id)
+  WHERE caller_id = ${callerId} AND revoked_at IS NULL
+    AND key_hash = ${keyHash} AND (caller_keys.expires_at IS NULL OR caller_keys.expires_at > ${now})`;
 
-const readLiveCaller = (callerId: string): Statement => ({
-  sql: `SELECT ${CHANGE_COLUMNS} FROM callers WHERE caller_id = ?1 AND revoked_at IS NULL`,
-  params: [callerId],
-});
+const OPENED_BY = liveCaller('?2', '?6', '?4');
 
 /**
- * Enters a session, only while its caller is live, and takes the caller's policy in the same transaction: a change comes
- * either before this read or after the row that names this session among those to be told. Null: the caller is not live.
+ * Enters a session, only while its caller is live and the key good, and takes the caller's policy in the same transaction: a
+ * change comes either before this read or after the row that names this session among those to be told. The key is asked
+ * again here because a body may be sent so slowly that it was rotated meanwhile, and its sessions ended. Null: neither.
  */
 export async function openSession(sql: LedgerSql, session: NewSession): Promise<CallerChange | null> {
-  const { uid, caller_id, session_id, opened_at, expires_at } = session;
+  const { uid, caller_id, session_id, opened_at, expires_at, key_hash } = session;
+  const params = [uid, caller_id, session_id, opened_at, expires_at, key_hash];
+  const insert = `
+    INSERT INTO sessions (uid, caller_id, session_id, opened_at, expires_at)
+    SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 ${OPENED_BY}) ON CONFLICT DO NOTHING`;
   const results = await sql.batch([
-    { sql: INSERT_SESSION, params: [uid, caller_id, session_id, opened_at, expires_at] },
-    readLiveCaller(caller_id),
+    { sql: insert, params },
+    { sql: `SELECT ${CHANGE_COLUMNS} ${OPENED_BY}`, params },
   ]);
   return toCallerChange(results.at(-1)?.[0]);
 }
 
-const EXTEND_SESSION = `
-  UPDATE sessions SET expires_at = ?2
-  WHERE uid = ?1 AND expires_at < ?2
-    AND EXISTS (SELECT 1 FROM callers WHERE callers.caller_id = sessions.caller_id AND revoked_at IS NULL)`;
-
-const CALLER_OF_SESSION = `
-  SELECT ${CHANGE_COLUMNS} FROM sessions JOIN callers USING (caller_id) WHERE uid = ?1 AND revoked_at IS NULL`;
+const REJOINED_BY = liveCaller('?2', '?3', '?4');
 
 /**
- * Notes that a session's newest token is good until `expiresAt` (ms since the epoch; an earlier one changes nothing) and
- * takes the caller's policy again. Null: the caller is not live, and no token may be given.
+ * Notes that a session's newest token is good until `expires_at` (ms since the epoch; an earlier one changes nothing) and
+ * takes the caller's policy again. Null: the caller is not live or the key not good, and no token may be given.
  */
-export async function extendSession(sql: LedgerSql, uid: string, expiresAt: number): Promise<CallerChange | null> {
+export async function extendSession(
+  sql: LedgerSql,
+  { uid, caller_id, key_hash, now, expires_at }: Omit<NewSession, 'session_id' | 'opened_at'> & { now: number },
+): Promise<CallerChange | null> {
+  const extend = `
+    UPDATE sessions SET expires_at = ?5 WHERE uid = ?1 AND expires_at < ?5 AND EXISTS (SELECT 1 ${REJOINED_BY})`;
   const results = await sql.batch([
-    { sql: EXTEND_SESSION, params: [uid, expiresAt] },
-    { sql: CALLER_OF_SESSION, params: [uid] },
+    { sql: extend, params: [uid, caller_id, key_hash, now, expires_at] },
+    { sql: `SELECT ${CHANGE_COLUMNS} ${REJOINED_BY}`, params: [uid, caller_id, key_hash, now] },
   ]);
   return toCallerChange(results.at(-1)?.[0]);
 }

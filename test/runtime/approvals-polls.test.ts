@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalAnswer } from '../../src/session/rpc.ts';
 import { decide, linkOf, parkedRefund, parkIn, reject, statusOf, type Parked } from '../support/approver.ts';
 import { changePolicy, revoke, runAlarm } from '../support/inside.ts';
-import { APPROVERS, newAgent, newOrder, outcomeOf, refund } from '../support/session.ts';
+import { APPROVERS, KEY_HASH, newAgent, newOrder, outcomeOf, refund } from '../support/session.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -182,8 +182,9 @@ describe("the agent's side", () => {
     await ask('get_order', { order_id: order });
     await ask('nothing', {});
     const { caller_id, session_id } = agent;
-    told.push(await agent.stub().open({ caller_id, session_id, requested_by: 'di@shop.test', ttl_seconds: 60 }));
-    told.push(await agent.stub().open({ caller_id, session_id, ttl_seconds: 60 }));
+    const again = { caller_id, session_id, key_hash: KEY_HASH, ttl_seconds: 60 };
+    told.push(await agent.stub().open({ ...again, requested_by: 'di@shop.test' }));
+    told.push(await agent.stub().open(again));
 
     const text = JSON.stringify(told).toLowerCase();
     expect(text).toContain('ask [link] or');

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { linkOf, parkedRefund, reject } from '../support/approver.ts';
 import { AHEAD, auditIn, beforeNextBatch, rowsIn, runAlarm, tablesIn } from '../support/inside.ts';
-import { newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
+import { KEY_HASH, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -33,7 +33,8 @@ async function usedAgent(): Promise<Agent> {
   await agent.call('nothing', {});
   return agent;
 }
-const rejoin = ({ caller_id, session_id, stub }: Agent) => stub().open({ caller_id, session_id, ttl_seconds: 3600 });
+const rejoin = ({ caller_id, session_id, stub }: Agent) =>
+  stub().open({ caller_id, session_id, key_hash: KEY_HASH, ttl_seconds: 3600 });
 
 describe('a session', () => {
   it('is forgotten 30 days after its last call, but for the head of its chain', async () => {

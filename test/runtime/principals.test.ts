@@ -6,7 +6,16 @@ import type { OpenAnswer, OpenRequest } from '../../src/session/rpc.ts';
 import { readCallerChange } from '../../src/store/callers.ts';
 import { ledgerSql } from '../../src/store/d1.ts';
 import { changePolicy, dumpOf, revoke, tablesIn, tell, withoutAlarms } from '../support/inside.ts';
-import { APPROVERS, newAgent, newCaller, newOrder, outcomeOf, stubOf, type Agent } from '../support/session.ts';
+import {
+  APPROVERS,
+  KEY_HASH,
+  newAgent,
+  newCaller,
+  newOrder,
+  outcomeOf,
+  stubOf,
+  type Agent,
+} from '../support/session.ts';
 
 beforeEach(() => void withoutAlarms());
 afterEach(() => {
@@ -17,9 +26,15 @@ afterEach(() => {
 const sessionId = 'chat-1';
 const objectOf = (caller_id: string) => sessionObjectName(caller_id, sessionId);
 const open = (caller_id: string, changes: Partial<OpenRequest> = {}): Promise<OpenAnswer> =>
-  stubOf(objectOf(caller_id)).open({ caller_id, session_id: sessionId, ttl_seconds: 3600, ...changes });
+  stubOf(objectOf(caller_id)).open({
+    caller_id,
+    session_id: sessionId,
+    key_hash: KEY_HASH,
+    ttl_seconds: 3600,
+    ...changes,
+  });
 const rejoin = ({ caller_id, session_id, stub }: Agent, changes: Partial<OpenRequest> = {}): Promise<OpenAnswer> =>
-  stub().open({ caller_id, session_id, ttl_seconds: 3600, ...changes });
+  stub().open({ caller_id, session_id, key_hash: KEY_HASH, ttl_seconds: 3600, ...changes });
 const listed = async (caller_id: string) =>
   (await env.DB.prepare('SELECT uid, ended_at FROM sessions WHERE caller_id = ?').bind(caller_id).all()).results;
 const changeOf = async (caller_id: string) => {

@@ -13,6 +13,7 @@ import { Random } from '../simulation/random.ts';
 import { recount, type Answered } from '../simulation/recount.ts';
 import type { Disturbance, Scenario } from '../simulation/scenario.ts';
 import { RealStage } from '../support/real-stage.ts';
+import { KEY_HASH } from '../support/session.ts';
 
 /** In steps of 50, so that a failure names where to look. */
 const SCHEDULES = 200;
@@ -41,7 +42,7 @@ async function play(scenario: Scenario) {
   const callers = await Promise.all(scenario.callers.map((caller, i) => addCaller(scenario.seed, i, caller, model)));
   const orders = await Promise.all(scenario.orders.map((order, i) => addOrder(scenario.seed, i, order, model)));
   const places = scenario.sessions.map(({ name, caller, ...fields }): Place => {
-    return { ...fields, caller_id: callers[caller] ?? '', api_key: '', session_id: name };
+    return { ...fields, caller_id: callers[caller] ?? '', api_key: '', key_hash: KEY_HASH, session_id: name };
   });
   breakLedger(scenario, random);
 
@@ -81,7 +82,7 @@ async function addCaller(
 ): Promise<string> {
   const caller_id = `story${named(seed, i).padStart(11, '0')}`;
   const change = { caller_id, at: Date.now(), request_id: 'story' };
-  await createCaller(ledgerSql(env.DB), { name, policy, key_hash: '0'.repeat(64) }, change);
+  await createCaller(ledgerSql(env.DB), { name, policy, key_hash: KEY_HASH }, change);
   model.addCaller(caller_id, policy);
   return caller_id;
 }

@@ -11,6 +11,7 @@ import type { Stage } from './stage.ts';
 export type Place = {
   caller_id: string;
   api_key: string;
+  key_hash: string;
   session_id: string;
   customer_id: string | null;
   requested_by: string | null;
@@ -146,7 +147,7 @@ export class SimulatedClient {
       if (this.#token !== null) this.#uid = uidIn(this.#token);
     } else {
       const stub = this.#stage.session(this.#object);
-      const answer = await stub.open({ ...fields, caller_id }).catch(() => null);
+      const answer = await stub.open({ ...fields, caller_id, key_hash: this.#place.key_hash }).catch(() => null);
       if (answer !== null && 'opened' in answer) [this.#uid, this.#expiresAt] = [answer.uid, answer.expires_at];
     }
     answered();

@@ -44,7 +44,7 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     ]);
     database.all('INSERT INTO caller_keys (caller_id, key_hash, created_at) VALUES (?, ?, 0)', [caller_id, hash]);
     model.addCaller(caller_id, policy);
-    return { caller_id, api_key: key };
+    return { caller_id, api_key: key, key_hash: hash };
   });
   const orders = scenario.orders.map(({ customer_id, total_cents, currency }, i) => {
     const order_id = `ORD-${1001 + i}`;
@@ -58,7 +58,7 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     return order_id;
   });
   const places = scenario.sessions.map(({ name, caller, ...fields }): Place => ({
-    ...(callers[caller] ?? { caller_id: '', api_key: '' }),
+    ...(callers[caller] ?? { caller_id: '', api_key: '', key_hash: '' }),
     session_id: name,
     ...fields,
   }));

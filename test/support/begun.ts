@@ -8,7 +8,7 @@ import { sessionObjectName } from '../../src/auth/tokens.ts';
 import { watch, type FaultName } from './awaits.ts';
 import { decisionOn, parks, wordOf } from './effects.ts';
 import { changePolicy, rowsIn } from './inside.ts';
-import { newAgent, newCaller, newOrder, refund, stubOf, type Agent } from './session.ts';
+import { KEY_HASH, newAgent, newCaller, newOrder, refund, stubOf, type Agent } from './session.ts';
 
 /** What somebody was told; `row` names the audit row that a call's outcome rests on. */
 export type Told = { code: string; row?: string; message?: string };
@@ -125,7 +125,7 @@ export async function opening(changes: Partial<OpenRequest> = {}): Promise<Begun
   const caller_id = await newCaller(GENEROUS);
   const session_id = `opened-${caller_id}`;
   const object = sessionObjectName(caller_id, session_id);
-  const request = { ttl_seconds: 3600, caller_id, session_id };
+  const request = { ttl_seconds: 3600, caller_id, session_id, key_hash: KEY_HASH };
   const open = (asked: OpenRequest) => () =>
     wordBy(stubOf(object).open(asked), (answer) => ('refused' in answer ? answer.refused : answer.opened));
   const agent = {

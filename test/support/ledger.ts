@@ -23,10 +23,13 @@ export const policy = (changes: Partial<Policy> = {}): Policy => ({
   ...changes,
 });
 
-/** A live caller; its key's hash is `key-<caller id>`. */
+/** The hash of a live caller's key. */
+export const keyOf = (callerId: string): string => `key-${callerId}`;
+
+/** A live caller with a key of its own. */
 export async function liveCaller(): Promise<string> {
   const caller_id = `caller${fresh()}`;
-  const caller = { name: 'Shop assistant', policy: policy(), key_hash: `key-${caller_id}` };
+  const caller = { name: 'Shop assistant', policy: policy(), key_hash: keyOf(caller_id) };
   await createCaller(ledgerSql(env.DB), caller, { caller_id, at: 1_000, request_id: 'req-create' });
   return caller_id;
 }

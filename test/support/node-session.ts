@@ -95,7 +95,7 @@ export async function nodeSession(tools: readonly Tool[], changes: Partial<Polic
   const caller_id = 'c'.repeat(16);
   const caller = { name: 'Shop', policy, key_hash: '0'.repeat(64) };
   await createCaller(ledger, caller, { caller_id, at: now(), request_id: 'req' });
-  const opened = await session.open({ caller_id, session_id: 'chat-1', ttl_seconds: 3600 });
+  const opened = await session.open({ caller_id, session_id: 'chat-1', key_hash: caller.key_hash, ttl_seconds: 3600 });
   if ('refused' in opened) throw new Error(`not opened: ${opened.refused}`);
   return { session, uid: opened.uid, object: sessionObjectName(caller_id, 'chat-1'), own, shared, logged };
 }

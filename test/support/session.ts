@@ -7,6 +7,8 @@ import { objectStub } from '../../src/http/context.ts';
 import { createCaller } from '../../src/store/caller-changes.ts';
 import { ledgerSql } from '../../src/store/d1.ts';
 
+/** Of the one API key that each caller here has. */
+export const KEY_HASH = '0'.repeat(64);
 export const APPROVERS = ['ana@shop.test', 'bo@shop.test'];
 
 const policy: Policy = {
@@ -28,7 +30,7 @@ const unique = (): number => (counter += 1);
 /** A caller with the default policy but for `changes`. */
 export async function newCaller(changes: Partial<Policy> = {}): Promise<string> {
   const caller_id = `caller${String(unique()).padStart(10, '0')}`;
-  const caller = { name: 'Shop', policy: { ...policy, ...changes }, key_hash: '0'.repeat(64) };
+  const caller = { name: 'Shop', policy: { ...policy, ...changes }, key_hash: KEY_HASH };
   await createCaller(ledgerSql(env.DB), caller, { caller_id, at: Date.now(), request_id: 'req' });
   return caller_id;
 }
@@ -79,7 +81,13 @@ export async function newAgent(changes: Partial<Policy> = {}, opening: Partial<O
   const caller_id = opening.caller_id ?? (await newCaller(changes));
   const session_id = opening.session_id ?? `s-${unique()}`;
   const object = sessionObjectName(caller_id, session_id);
-  const opened = await stubOf(object).open({ ttl_seconds: 3600, ...opening, caller_id, session_id });
+  const opened = await stubOf(object).open({
+    ttl_seconds: 3600,
+    key_hash: KEY_HASH,
+    ...opening,
+    caller_id,
+    session_id,
+  });
   if ('refused' in opened) throw new Error(`not opened: ${JSON.stringify(opened)}`);
   const { uid } = opened;
   return {

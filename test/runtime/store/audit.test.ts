@@ -6,7 +6,7 @@ import { deliver, listAudit, type AuditFilters } from '../../../src/store/audit.
 import { ledgerSql } from '../../../src/store/d1.ts';
 import { openSession } from '../../../src/store/sessions.ts';
 import { auditRow, chainOf, type Session } from '../../support/audit-rows.ts';
-import { fresh, liveCaller } from '../../support/ledger.ts';
+import { fresh, keyOf, liveCaller } from '../../support/ledger.ts';
 import { meteredD1 } from '../../support/metered-d1.ts';
 
 const sql = ledgerSql(env.DB);
@@ -98,7 +98,7 @@ describe('deliver', () => {
 
   it('keeps what a session reports of itself, one row written', async () => {
     const session = { ...newSession(), caller_id: await liveCaller() };
-    await openSession(sql, { ...session, opened_at: 1_000, expires_at: 100_000 });
+    await openSession(sql, { ...session, key_hash: keyOf(session.caller_id), opened_at: 1_000, expires_at: 100_000 });
     const told = { version: 3, open_records: 2, ended_at: 5_000 };
     const { db, rowsWritten } = meteredD1(env.DB);
     await deliver(ledgerSql(db), { ...report(session, []), session: told });
@@ -111,7 +111,7 @@ describe('deliver', () => {
 
   it('keeps what was told last where an earlier report lands late', async () => {
     const session = { ...newSession(), caller_id: await liveCaller() };
-    await openSession(sql, { ...session, opened_at: 1_000, expires_at: 100_000 });
+    await openSession(sql, { ...session, key_hash: keyOf(session.caller_id), opened_at: 1_000, expires_at: 100_000 });
     const tell = (version: number, open_records: number) =>
       deliver(sql, { ...report(session, []), session: { version, open_records, ended_at: null } });
     await tell(7, 0);

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { revokeCaller, type Change } from '../../../src/store/caller-changes.ts';
+import { revokeCaller, rotateKeys, type Change } from '../../../src/store/caller-changes.ts';
 import { readCallerChange } from '../../../src/store/callers.ts';
 import { ledgerSql } from '../../../src/store/d1.ts';
 import {
@@ -11,7 +11,7 @@ import {
   sessionsToWake,
   withdrawSession,
 } from '../../../src/store/sessions.ts';
-import { fresh, liveCaller } from '../../support/ledger.ts';
+import { fresh, keyOf, liveCaller } from '../../support/ledger.ts';
 
 const sql = ledgerSql(env.DB);
 const change = (caller_id: string): Change => ({ caller_id, at: 2_000, request_id: 'req-change' });
@@ -21,10 +21,14 @@ const session = (caller_id: string, changes: { uid?: string; expires_at?: number
   uid: `uid-${fresh()}`,
   caller_id,
   session_id: 'chat-1',
+  key_hash: keyOf(caller_id),
   opened_at: 1_000,
   expires_at: 100_000,
   ...changes,
 });
+
+/** At 2,000, for a token until then. */
+const rejoined = (entered: ReturnType<typeof session>, expires_at: number) => ({ ...entered, now: 2_000, expires_at });
 
 /** Long enough after its token's end that nothing it caused can still be on its way. */
 const LONG_AFTER = 100_000 + 3_600_000;
@@ -52,6 +56,16 @@ describe('openSession', () => {
     expect(await openSession(sql, session(id))).toBeNull();
     expect(await openSessionsOf(sql, id, 50_000, null, 10)).toEqual([]);
   });
+
+  it('enters nothing by a key whose time is over, or that is unknown', async () => {
+    const id = await liveCaller();
+    await rotateKeys(sql, { key_hash: 'new', old_expires_at: 3_000 }, change(id));
+    expect(await openSession(sql, { ...session(id), opened_at: 3_000 })).toBeNull();
+    expect(await openSession(sql, { ...session(id), key_hash: 'another' })).toBeNull();
+    expect(await openSessionsOf(sql, id, 50_000, null, 10)).toEqual([]);
+    expect(await openSession(sql, { ...session(id), opened_at: 2_999 })).toMatchObject({ version: 1 });
+    expect(await openSession(sql, { ...session(id), key_hash: 'new' })).toMatchObject({ version: 1 });
+  });
 });
 
 describe('extendSession', () => {
@@ -59,8 +73,8 @@ describe('extendSession', () => {
     const id = await liveCaller();
     const entered = session(id);
     await openSession(sql, entered);
-    expect(await extendSession(sql, entered.uid, 200_000_000)).toMatchObject({ version: 1 });
-    expect(await extendSession(sql, entered.uid, 150_000)).toMatchObject({ version: 1 });
+    expect(await extendSession(sql, rejoined(entered, 200_000_000))).toMatchObject({ version: 1 });
+    expect(await extendSession(sql, rejoined(entered, 150_000))).toMatchObject({ version: 1 });
     expect(await openSessionsOf(sql, id, 199_000_000, null, 10)).toHaveLength(1);
   });
 
@@ -69,8 +83,20 @@ describe('extendSession', () => {
     const entered = session(id);
     await openSession(sql, entered);
     await revokeCaller(sql, change(id));
-    expect(await extendSession(sql, entered.uid, 200_000_000)).toBeNull();
+    expect(await extendSession(sql, rejoined(entered, 200_000_000))).toBeNull();
     expect(await openSessionsOf(sql, id, LONG_AFTER, null, 10)).toEqual([]);
+  });
+
+  it('gives nothing to a key whose time is over', async () => {
+    const id = await liveCaller();
+    const entered = session(id);
+    await openSession(sql, entered);
+    await rotateKeys(sql, { key_hash: 'new', old_expires_at: 2_000 }, change(id));
+    expect(await extendSession(sql, rejoined(entered, 200_000_000))).toBeNull();
+    expect(await openSessionsOf(sql, id, LONG_AFTER, null, 10)).toEqual([]);
+    expect(await extendSession(sql, rejoined({ ...entered, key_hash: 'new' }, 200_000_000))).toMatchObject({
+      version: 1,
+    });
   });
 });
 

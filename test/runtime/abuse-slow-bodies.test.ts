@@ -1,0 +1,79 @@
+/** Attacks with a body that is sent only after its credential, which was good at first, is good no more. */
+import { env, exports } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { signSessionToken } from '../../src/auth/tokens.ts';
+import { withoutAlarms } from '../support/inside.ts';
+import { asOperator, makeCaller } from '../support/over-http.ts';
+import { configOf } from '../support/reached.ts';
+import { ledgerOf, newAgent, newOrder, refund } from '../support/session.ts';
+
+beforeEach(() => {
+  withoutAlarms();
+  vi.spyOn(console, 'log').mockReturnValue();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** The answer to a body that leaves when `meanwhile` is done; its headers left before. */
+async function statusOf(path: string, credential: string, body: unknown, meanwhile: () => unknown): Promise<number> {
+  const slow = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await meanwhile();
+      controller.enqueue(new TextEncoder().encode(JSON.stringify(body)));
+      controller.close();
+    },
+  });
+  const headers = { authorization: `Bearer ${credential}`, 'content-type': 'application/json' };
+  const response = await exports.default.fetch(`https://toolgate.test${path}`, { method: 'POST', headers, body: slow });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+describe('a body that outlives its session token', () => {
+  const callOf = (args: object): [path: string, body: object][] => [
+    ['/v1/calls', { tool: 'refund_order', arguments: args }],
+    [
+      '/v1/calls/openai',
+      { output: [{ type: 'function_call', call_id: 'c', name: 'refund_order', arguments: JSON.stringify(args) }] },
+    ],
+    ['/v1/calls/openai', { output: [] }],
+    ['/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'refund_order', arguments: args } }],
+    ['/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+  ];
+
+  it.each(callOf({}).map(([path, body], place) => ({ path, body: JSON.stringify(body), place })))(
+    'is 401 and no call: $path $body',
+    async ({ path, place }) => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      const order = await newOrder();
+      const agent = await newAgent({ confirm_above_cents: 50_000 });
+      const expiresAt = (Math.floor(Date.now() / 1_000) + 60) * 1_000;
+      const { caller_id, session_id, uid } = agent;
+      const claims = { caller: caller_id, session: session_id, uid, expiresAt };
+      const token = await signSessionToken(configOf(), claims);
+      const [, body] = callOf(refund(order))[place] ?? [];
+      const verify = vi.spyOn(crypto.subtle, 'verify');
+      const expire = async (): Promise<void> => {
+        // The stream may be pulled before anybody reads it: the token must have been found good first.
+        await vi.waitUntil(() => verify.mock.settledResults.at(-1)?.value === true);
+        vi.setSystemTime(expiresAt);
+      };
+      expect(await statusOf(path, token, body, expire)).toBe(401);
+      expect(await ledgerOf(order)).toEqual({ refunded_cents: 0, applied: 0, voids: 0 });
+      expect(await statusOf(path, token, body, () => undefined)).toBe(401);
+    },
+  );
+});
+
+describe('a body that outlives its API key', () => {
+  it('opens no session beside those that were ended with the key', async () => {
+    const { caller_id, api_key } = await makeCaller();
+    const rotate = () =>
+      asOperator('POST', `/admin/callers/${caller_id}/rotate`, { grace_seconds: 0, end_sessions: true });
+    expect(await statusOf('/v1/sessions', api_key, { customer_id: 'CUS-1' }, rotate)).toBe(401);
+    const sessions = env.DB.prepare('SELECT uid FROM sessions WHERE caller_id = ?').bind(caller_id);
+    expect((await sessions.all()).results).toEqual([]);
+  });
+});
