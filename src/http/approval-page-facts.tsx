@@ -49,7 +49,7 @@ export const LedgerSection = ({ view, change }: { view: ApprovalView; change: Ch
         )}
         <SameAmount view={view} />
         <h3>Other requests for {view.ledger === null ? 'the same' : 'this order'}, last 30 days</h3>
-        <Others others={view.others} />
+        <Others others={view.others} left={view.others_left} />
       </>
     )}
   </section>
@@ -119,7 +119,7 @@ const SameAmount = ({ view: { status, claimed, others } }: { view: ApprovalView 
 /** What was done, or may still be. */
 const STANDING = new Set(['executed', 'approved', 'pending']);
 
-const Others = ({ others }: { others: OtherApproval[] }) =>
+const Others = ({ others, left }: { others: OtherApproval[]; left: number }) =>
   others.length === 0 ? (
     <p class="small">None.</p>
   ) : (
@@ -140,6 +140,7 @@ const Others = ({ others }: { others: OtherApproval[] }) =>
           </span>
         </li>
       ))}
+      {left > 0 && <li>{left} more, not shown</li>}
     </ul>
   );
 

@@ -80,7 +80,7 @@ function requestFacts({ caller_name, id, opened_at, expires_at }: ApprovalView):
   ];
 }
 
-function ledgerFacts({ ledger, is_ledger_read, others }: ApprovalView): Fact[] {
+function ledgerFacts({ ledger, is_ledger_read, others, others_left }: ApprovalView): Fact[] {
   if (!is_ledger_read)
     return [{ label: 'Ledger', value: 'could not be read when this mail was written; the page reads it again' }];
   return [
@@ -89,7 +89,7 @@ function ledgerFacts({ ledger, is_ledger_read, others }: ApprovalView): Fact[] {
       : orderFacts(ledger)),
     {
       label: `Other requests for ${ledger === null ? 'the same' : 'this order'}, last 30 days`,
-      value: others.length === 0 ? 'none' : String(others.length),
+      value: others.length === 0 ? 'none' : String(others.length + others_left),
     },
     ...others.slice(0, MAX_OTHERS).map((other) => ({ label: other.id, value: otherValue(other) })),
   ];

@@ -54,6 +54,7 @@ export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Ga
     ledger: read?.ledger ?? null,
     is_ledger_read: read !== null,
     others: read?.others ?? [],
+    others_left: read?.others_left ?? 0,
     applied_before: appliedBefore(sql, record).map(({ attempt, answer }) => ({ attempt, answer: answer ?? {} })),
     phrase: phraseOf(money, approval.id),
   };
@@ -65,21 +66,24 @@ async function readLedger(
   id: string,
   ports: SessionPorts,
   gate: Gate,
-): Promise<Pick<ApprovalView, 'ledger' | 'others'> | null> {
+): Promise<Pick<ApprovalView, 'ledger' | 'others' | 'others_left'> | null> {
   const { upstream, reads, tools, ledger, now } = ports;
   const { customer_id } = scopeOf(theSession(ports.sql));
+  const { subject, money } = record;
   const valid = tools.get(record.tool)?.bind(record.input);
   const limits = { tryMs: READ_LIMIT_MS, deadline: now() + READ_LIMIT_MS };
   try {
-    const [checked, others] = await upstream.run(
+    const [checked, { others, left }] = await upstream.run(
       (signal) =>
         Promise.all([
           valid?.ok === true ? valid.bound.check(reads, { customer_id, signal }) : null,
-          record.subject === null ? [] : otherApprovals(ledger, record.subject, id, now() - OTHERS_SINCE_MS),
+          subject === null
+            ? { others: [], left: 0 }
+            : otherApprovals(ledger, { subject, exceptId: id, since: now() - OTHERS_SINCE_MS, money }),
         ]),
       limits,
     );
-    return { ledger: ledgerFacts.safeParse(checked?.seen).data ?? null, others };
+    return { ledger: ledgerFacts.safeParse(checked?.seen).data ?? null, others, others_left: left };
   } catch (error) {
     gate.report(gate.newId('err'), error);
     return null;

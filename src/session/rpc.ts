@@ -105,6 +105,8 @@ export type ApprovalView = {
   ledger: LedgerFacts | null;
   is_ledger_read: boolean;
   others: OtherApproval[];
+  /** How many more there are than `others` shows. */
+  others_left: number;
   /** What was applied before under this key (`identical_effects: "ask"`), newest last. */
   applied_before: { attempt: number; answer: JsonObject }[];
   phrase: string;

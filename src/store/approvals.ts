@@ -1,6 +1,6 @@
 /** Approvals as the session objects last reported them: what operators query, and what pages say of the same subject. */
 import * as z from 'zod';
-import type { LedgerSql, OtherApproval, Statement } from '../ports.ts';
+import type { LedgerSql, Money, OtherApproval, Statement } from '../ports.ts';
 import { insertFromJson, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
 
 /** One approver's mail: when it left (ms since the epoch), or that it never will. */
@@ -84,21 +84,29 @@ const otherRow: z.ZodType<OtherApproval> = z.object({
   currency: z.string().nullable(),
   opened_at: integer,
 });
+/** Of all of them, shown or not. */
+const countRow = z.object({ count: integer });
 
 /** Enough for a page that a person reads; an order with more is a case for the operator's list. */
 const OTHERS_SHOWN = 20;
 
+/** Those that may be the same again come first: else an agent could push them off the page with twenty small requests. */
 const OTHERS = `
-  SELECT approval_id AS id, status, amount_cents, currency, opened_at FROM approvals
+  SELECT approval_id AS id, status, amount_cents, currency, opened_at, count(*) OVER () AS count FROM approvals
   WHERE subject = ?1 AND opened_at >= ?3 AND approval_id <> ?2
-  ORDER BY opened_at DESC, approval_id DESC LIMIT ${OTHERS_SHOWN}`;
+  ORDER BY (amount_cents IS ?4 AND currency IS ?5 AND status IN ('executed', 'approved', 'pending')) DESC,
+    opened_at DESC, approval_id DESC LIMIT ${OTHERS_SHOWN}`;
 
-/** The other approvals of a subject from any session since `since` (ms since the epoch), newest first. */
+/**
+ * The other approvals of a subject from any session since `since` (ms since the epoch): those of the same money that were
+ * done or may still be, then the newest. `left` is how many more there are than the twenty that are shown.
+ */
 export async function otherApprovals(
   sql: LedgerSql,
-  subject: string,
-  exceptId: string,
-  since: number,
-): Promise<OtherApproval[]> {
-  return (await sql.all(OTHERS, subject, exceptId, since)).map((row) => otherRow.parse(row));
+  { subject, exceptId, since, money }: { subject: string; exceptId: string; since: number; money: Money | null },
+): Promise<{ others: OtherApproval[]; left: number }> {
+  const rows = await sql.all(OTHERS, subject, exceptId, since, money?.amount_cents ?? null, money?.currency ?? null);
+  const others = rows.map((row) => otherRow.parse(row));
+  const [first] = rows;
+  return { others, left: first === undefined ? 0 : countRow.parse(first).count - others.length };
 }

@@ -103,6 +103,11 @@ describe('ApprovalBody', () => {
     );
   });
 
+  it('says how many requests it leaves out', async () => {
+    expect(await textOf({ others: [other], others_left: 3 })).toMatch(/request apr_other \* 3 more, not shown/);
+    expect(await textOf({ others: [other] })).not.toContain('not shown');
+  });
+
   it('says that the ledger cannot be read instead of showing figures', async () => {
     const html = await htmlOf({ ledger: null, is_ledger_read: false });
     expect(factsOf(html, 'ledger')).toEqual({});

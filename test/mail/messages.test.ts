@@ -80,6 +80,8 @@ describe('approvalMail', () => {
     const other = { id: 'apr_other', status: 'executed', amount_cents: 500, currency: 'BRL', opened_at: 0 };
     const { text } = await approval({ others: [other] });
     expect(text).toContain('Other requests for this order, last 30 days: 1');
+    const busy = await approval({ others: [other], others_left: 20 });
+    expect(busy.text).toContain('Other requests for this order, last 30 days: 21');
     expect(text).toContain('apr_other: 5.00 BRL, executed, asked on 1970-01-01');
   });
 

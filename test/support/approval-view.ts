@@ -21,6 +21,7 @@ export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView 
   ledger: ledgerFacts(),
   is_ledger_read: true,
   others: [],
+  others_left: 0,
   applied_before: [],
   phrase: '25.90',
   ...changes,

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { findApproval, listApprovals, otherApprovals, type ApprovalRow } from '../../../src/store/approvals.ts';
+import { findApproval } from '../../../src/store/approvals.ts';
 import type { AuditRow } from '../../../src/store/audit-row.ts';
 import { deliver, listAudit, type AuditFilters } from '../../../src/store/audit.ts';
 import { ledgerSql } from '../../../src/store/d1.ts';
@@ -8,39 +8,15 @@ import { openSession } from '../../../src/store/sessions.ts';
 import { auditRow, chainOf, type Session } from '../../support/audit-rows.ts';
 import { fresh, keyOf, liveCaller } from '../../support/ledger.ts';
 import { meteredD1 } from '../../support/metered-d1.ts';
+import { approvalOf, newSession, report } from '../../support/reports.ts';
 
 const sql = ledgerSql(env.DB);
 
-const newSession = (): Session => ({ caller_id: `caller-${fresh()}`, session_id: 'chat-1', uid: `uid-${fresh()}` });
 const noFilter: AuditFilters = { session_id: null, caller_id: null, tool: null, code: null, from: null, to: null };
-const report = (session: Session, rows: AuditRow[], approvals: ApprovalRow[] = []) => ({
-  uid: session.uid,
-  rows,
-  approvals,
-  session: null,
-});
 
 async function storedOf(session: Session): Promise<AuditRow[]> {
   return (await listAudit(sql, { ...noFilter, caller_id: session.caller_id }, null, 100)).rows;
 }
-
-const approvalOf = (session: Session, changes: Partial<ApprovalRow> = {}): ApprovalRow => ({
-  ...session,
-  approval_id: `apr_${fresh()}`,
-  version: 1,
-  tool: 'refund_order',
-  subject: `ORD-${fresh()}`,
-  amount_cents: 2_590,
-  currency: 'BRL',
-  status: 'pending',
-  code: null,
-  opened_at: 10_000,
-  expires_at: 90_000,
-  decided_at: null,
-  actor: null,
-  delivery: [{ approver: 0, email: 'ana@example.com', sent_at: null, undeliverable: false }],
-  ...changes,
-});
 
 describe('deliver', () => {
   it('stores rows as they were and answers the last hash', async () => {
@@ -197,39 +173,5 @@ describe('listAudit', () => {
     await deliver(sql, report(session, rows));
     const page = await listAudit(sql, { ...noFilter, caller_id: session.caller_id, ...filters }, null, 100);
     expect(page.rows.map(({ seq }) => seq)).toEqual(found);
-  });
-});
-
-describe('listApprovals', () => {
-  it('lists newest first by status and caller', async () => {
-    const session = newSession();
-    const older = approvalOf(session);
-    const newer = approvalOf(session, { opened_at: 11_000 });
-    await deliver(sql, report(session, [], [older, newer, approvalOf(session, { status: 'expired' })]));
-    const filters = { status: 'pending', caller_id: session.caller_id };
-    const first = await listApprovals(sql, filters, null, 1);
-    expect(first.rows).toEqual([newer]);
-    expect(await listApprovals(sql, filters, first.next_cursor, 1)).toEqual({ rows: [older], next_cursor: null });
-  });
-});
-
-describe('otherApprovals', () => {
-  it('shows the other approvals of a subject from any session, newest first, not the old ones', async () => {
-    const [here, elsewhere] = [newSession(), newSession()];
-    const asked = approvalOf(here, { opened_at: 50_000 });
-    const subject = asked.subject;
-    const others = [40_000, 30_000, 9_999].map((opened_at) => approvalOf(elsewhere, { subject, opened_at }));
-    await deliver(sql, report(here, [], [asked, approvalOf(here)]));
-    await deliver(sql, report(elsewhere, [], others));
-    const found = await otherApprovals(sql, subject ?? '', asked.approval_id, 10_000);
-    expect(found).toEqual(
-      others.slice(0, 2).map(({ approval_id, status, amount_cents, currency, opened_at }) => ({
-        id: approval_id,
-        status,
-        amount_cents,
-        currency,
-        opened_at,
-      })),
-    );
   });
 });
