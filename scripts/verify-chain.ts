@@ -27,6 +27,8 @@ export class Verification {
   readonly #effects = new Map<string, EffectRow>();
   /** Those of them that no attempt of the ledger has confirmed yet. */
   readonly #unconfirmed = new Set<string>();
+  /** What the ledger has applied, by call key and attempt. */
+  readonly #applied = new Set<string>();
   readonly #lateAttempts = new Map<string, LedgerAttempt>();
   readonly #lateHeads = new Map<string, Head>();
   readonly #headless = new Map<string, Place>();
@@ -44,6 +46,8 @@ export class Verification {
   takeAttempt(attempt: LedgerAttempt): Broken | null {
     const name = effectName(attempt.call_key, attempt.attempt);
     const row = this.#effects.get(name);
+    if (attempt.applied && this.#applied.has(name)) return this.#twice(attempt);
+    if (attempt.applied) this.#applied.add(name);
     if (attempt.applied && row === undefined) this.#lateAttempts.set(name, attempt);
     if (row === undefined) return null;
     if (!attempt.applied) return brokenAt(row, 'tells of an effect, but the ledger says that its attempt is void');
@@ -99,12 +103,15 @@ export class Verification {
     const [head] = this.#lateHeads.values();
     if (head !== undefined) {
       const seq = (this.#chains.get(head.uid)?.seq ?? 0) + 1;
-      return brokenAt({ ...head, seq }, `is missing: the session object has rows up to ${head.seq}`);
+      return brokenAt(
+        { ...head, seq },
+        `is missing: the session object has rows up to ${head.seq}; after an outage of D1 they may take five minutes to travel`,
+      );
     }
     const [attempt] = this.#lateAttempts.values();
     if (attempt === undefined) return null;
     const { uid, call_key } = attempt;
-    const place = this.#places.get(uid) ?? { uid, caller_id: null, session_id: null };
+    const place = this.#places.get(uid) ?? unknownPlace(uid);
     const problem = `no row tells of the effect that the ledger has: call key ${call_key}, attempt ${attempt.attempt}`;
     return { ...place, seq: null, problem };
   }
@@ -133,6 +140,12 @@ export class Verification {
     return null;
   }
 
+  #twice({ uid, call_key, attempt }: LedgerAttempt): Broken {
+    const row = this.#effects.get(effectName(call_key, attempt));
+    const problem = `the ledger has two effects of one attempt: call key ${call_key}, attempt ${attempt}`;
+    return { ...(row === undefined ? unknownPlace(uid) : placeOf(row)), seq: null, problem };
+  }
+
   #meets(head: Head, { seq, hash }: Pick<Chain, 'seq' | 'hash'>): Broken | null {
     return hash === head.hash ? null : brokenAt({ ...head, seq }, 'is another than its session object has');
   }
@@ -154,6 +167,8 @@ function argumentsMisfit(row: AuditRow): string | null {
 }
 
 const placeOf = ({ uid, caller_id, session_id }: Place): Place => ({ uid, caller_id, session_id });
+
+const unknownPlace = (uid: string) => ({ uid, caller_id: null, session_id: null });
 
 const brokenAt = (row: Place & { seq: number }, problem: string): Broken => ({
   ...placeOf(row),

@@ -125,7 +125,12 @@ describe('Verification', () => {
 
   it('names the first row that does not come', () => {
     const judged = judge(seen(({ rows }) => ({ rows: rows.slice(0, 2), lateRows: rows.slice(0, 2) })));
-    expect(judged).toMatchObject({ ...session, seq: 3, problem: 'is missing: the session object has rows up to 3' });
+    expect(judged).toMatchObject({
+      ...session,
+      seq: 3,
+      problem:
+        'is missing: the session object has rows up to 3; after an outage of D1 they may take five minutes to travel',
+    });
   });
 
   it('refuses a late row that is not the one its session object has', () => {
@@ -160,6 +165,12 @@ describe('Verification', () => {
       seq: 2,
       problem: 'tells of an effect, but the ledger says that its attempt is void',
     });
+  });
+
+  it('names the attempt that the ledger has applied twice, under whatever effect key', () => {
+    const twice = ({ attempts }: Seen) => ({ attempts: [...attempts, ...attempts.slice(0, 1)] });
+    const problem = 'the ledger has two effects of one attempt: call key k1, attempt 1';
+    expect(judge(seen(twice))).toEqual({ ...session, seq: null, problem });
   });
 
   it('names the second row that tells of one effect', () => {
