@@ -41,9 +41,12 @@ export async function deliver(sql: LedgerSql, { uid, rows, approvals, session }:
 
 const toColumns = (row: AuditRow): object => ({ ...row, at: Date.parse(row.at) });
 
+/** ECMA-262, 21.4.1.1: no Date is later. */
+const MAX_TIME_MS = 8.64e15;
+
 /** How the columns that SQL has no type for come back. */
 const storedRow = auditRow.extend({
-  at: integer.transform(timestamp),
+  at: integer.min(0).max(MAX_TIME_MS).transform(timestamp),
   ok: flag,
   fields: jsonText(z.array(z.string())).nullable(),
   replayed: flag,
@@ -76,10 +79,43 @@ export async function listAudit(
   cursor: string | null,
   limit: number,
 ): Promise<Page<AuditRow>> {
-  const [uid = null, seq = null] = placeIn(cursor, z.tuple([z.string(), integer])) ?? [];
+  const [uid = null, seq = null] = placeIn(cursor, z.tuple([z.string(), z.number()])) ?? [];
   const { session_id, caller_id, tool, code, from, to } = filters;
   const rows = await sql.all(LIST, uid, seq, session_id, caller_id, tool, code, from, to, limit + 1);
-  return pageOf(rows.map(toAuditRow), limit, (row) => [row.uid, row.seq]);
+  const { rows: kept, next_cursor } = pageOf(rows, limit, (row) => [String(row['uid']), Number(row['seq'])]);
+  return { rows: kept.map(toAuditRow), next_cursor };
 }
 
-const toAuditRow = (row: SqlRow): AuditRow => storedRow.parse(row);
+const toAuditRow = (row: SqlRow): AuditRow => storedRow.safeParse(row).data ?? unreadableRow(row);
+
+/**
+ * No object writes such a row, so whoever did tampered with the table. It is shown with its place and nothing else: the page
+ * stays readable, and the verifier, who finds its hash wrong, can name it.
+ */
+const unreadableRow = ({ uid, seq, caller_id, session_id }: SqlRow): AuditRow => ({
+  uid: String(uid),
+  seq: Number.isSafeInteger(seq) ? Number(seq) : 0,
+  kind: 'event',
+  at: timestamp(0),
+  caller_id: String(caller_id),
+  session_id: String(session_id),
+  step: null,
+  call_id: null,
+  tool: null,
+  arguments: null,
+  salt: null,
+  args_hash: null,
+  key: null,
+  attempt: null,
+  ok: false,
+  code: 'UNREADABLE',
+  fields: null,
+  replayed: false,
+  approval_id: null,
+  actor: 'nobody',
+  duration_ms: 0,
+  request_id: null,
+  contract: null,
+  hash: '',
+  withheld: false,
+});

@@ -140,6 +140,24 @@ describe('the table audit', () => {
 });
 
 describe('listAudit', () => {
+  it.each([{ fields: 'x' }, { ok: 2 }, { at: 9e15 }, { kind: 'event', step: 1.5 }, { seq: 1.5 }])(
+    'shows the place of a row that nobody but a tamperer can have written, and goes on behind it: %j',
+    async (changes) => {
+      const session = newSession();
+      const [good] = chainOf(session, [{}]);
+      await deliver(sql, report(session, good === undefined ? [] : [good]));
+      const row: Record<string, unknown> = { ...good, at: 1, fields: null, seq: 2, uid: `${session.uid}-`, ...changes };
+      const columns = Object.keys(row);
+      await env.DB.prepare(`INSERT INTO audit (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
+        .bind(...Object.values(row).map((value) => (typeof value === 'boolean' ? Number(value) : value)))
+        .run();
+      const filter = { ...noFilter, caller_id: session.caller_id };
+      const first = await listAudit(sql, filter, null, 1);
+      expect(first.rows).toMatchObject([{ uid: `${session.uid}-`, code: 'UNREADABLE', hash: '' }]);
+      expect(await listAudit(sql, filter, first.next_cursor, 1)).toEqual({ rows: [good], next_cursor: null });
+    },
+  );
+
   it('shows the newest session first and its rows by seq, page by page', async () => {
     const caller_id = `caller-${fresh()}`;
     const older = { caller_id, session_id: 'a', uid: `uid-${fresh()}` };
