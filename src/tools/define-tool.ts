@@ -111,7 +111,8 @@ type WriteTool<
 };
 
 const DEFAULT_TIMEOUT_MS = 2_000;
-const NAME = /^[a-z][a-z0-9_]{0,63}$/;
+/** As long as a name is shown (SPEC 3): by a longer one, cut, nobody could find the tool or the schema that cleans its answer. */
+const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 
 /** Refuses a name that stage 1 could never find, and a deprecated tool whose description does not say so. */
 export function defineTool<

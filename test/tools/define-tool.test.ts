@@ -18,7 +18,7 @@ const declared = {
 } as const;
 
 describe('defineTool', () => {
-  it.each(['', 'Lookup', '1_lookup', 'look-up', 'look up', 'lookup\n', `l${'x'.repeat(64)}`])(
+  it.each(['', 'Lookup', '1_lookup', 'look-up', 'look up', 'lookup\n', `l${'x'.repeat(40)}`])(
     'refuses the name %j',
     (name) => {
       expect(() => defineTool({ ...declared, name })).toThrow(`the tool name ${JSON.stringify(name)} must match`);
