@@ -21,15 +21,19 @@ export type CallsInARow = {
    * whose hash vouches for the rows before it.
    */
   propose(call: Pick<Proposal, 'tool' | 'arguments' | 'call_id'>): Promise<Outcome | RefusedCall>;
+  /** Whether any call of the body has come to its session. */
+  isProposed(): boolean;
 };
 
 export function callsInARow(c: HttpContext, agent: SessionClaims): CallsInARow {
+  let isProposed = false;
   let isAnswered = false;
   let last: Standing | null = null;
   let closed: Refusal | null = null;
   return {
     async propose(call) {
       if (closed !== null) return notTaken(call, closed);
+      isProposed = true;
       const proposed = await proposeAs(c, agent, call);
       if ('refused' in proposed) {
         if (!isAnswered) return proposed;
@@ -45,6 +49,7 @@ export function callsInARow(c: HttpContext, agent: SessionClaims): CallsInARow {
       }
       return proposed.outcome;
     },
+    isProposed: () => isProposed,
   };
 }
 

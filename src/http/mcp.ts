@@ -34,11 +34,17 @@ export const mcp = new Hono<HttpEnv>().post('/', async (c) => {
     return problem(c, 'invalid-body', { reason: 'too_many_calls', detail: `expected at most ${MAX_CALLS} messages` });
 
   // A call asks the session by itself whether the token is still good.
-  const allowed = messages.every((message) => methodOf(message) === 'tools/call') ? [] : await agentTools(c, agent);
+  const onlyCalls = messages.every((message) => methodOf(message) === 'tools/call');
+  const allowed = onlyCalls ? [] : await agentTools(c, agent);
   if (allowed === null) return refuseCredential(c, 'session_not_live');
-  const methods = toolMethods(callsInARow(c, agent), allowed);
+  const calls = callsInARow(c, agent);
+  const methods = toolMethods(calls, allowed);
   try {
-    return await (Array.isArray(body) ? answerBatch(c, body, methods) : answerOne(c, body, methods));
+    const answer = await (Array.isArray(body) ? answerBatch(c, body, methods) : answerOne(c, body, methods));
+    // What the protocol refused, or took for a notification, was no call after all.
+    if (onlyCalls && !calls.isProposed() && (await agentTools(c, agent)) === null)
+      return await refuseCredential(c, 'session_not_live');
+    return answer;
   } catch (error) {
     if (error instanceof BodyRefused) return refuseCall(c, error.call);
     throw error;

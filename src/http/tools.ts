@@ -16,11 +16,11 @@ export const ToolsQuery = z.strictObject({ provider: z.enum([...definitionFormat
 export const tools = new Hono<HttpEnv>().get('/', async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
+  const allowed = await agentTools(c, agent);
+  if (allowed === null) return refuseCredential(c, 'session_not_live');
   const query = ToolsQuery.safeParse(c.req.query());
   if (!query.success) return problem(c, 'invalid-body', { reason: 'query', detail: describeMisfits(query.error) });
   const format = definitionFormats.get(query.data.provider ?? '') ?? neutral;
-  const allowed = await agentTools(c, agent);
-  if (allowed === null) return refuseCredential(c, 'session_not_live');
   // In the registry's order, which is that of the names: equal bytes from call to call keep a provider's prompt cache.
   return c.json({ tools: format.tools(allTools.filter(({ name }) => allowed.includes(name))) });
 });

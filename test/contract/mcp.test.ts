@@ -143,6 +143,9 @@ describe('POST /mcp', () => {
     await http.send(`/v1/sessions/${session_id}`, { method: 'DELETE', credential: shop.api_key });
     for (const method of ['initialize', 'tools/list', 'tools/call'])
       expect((await send(token, { jsonrpc: '2.0', id: 1, method })).status).toBe(401);
+    const call = { jsonrpc: '2.0', method: 'tools/call', params: { _meta: { 'toolgate/call_id': '' } } };
+    for (const noCall of [call, { ...call, id: 1 }, []]) expect((await send(token, noCall)).status).toBe(401);
+    expect((await http.send('/v1/tools?provider=x', { credential: token })).status).toBe(401);
   });
 
   it.each([
