@@ -207,6 +207,21 @@ describe('POST /admin/callers/{id}/rotate', () => {
     expect((await ask(token, 'GET', '/v1/tools')).status).toBe(401);
   });
 
+  it('shows the new key even where the open sessions cannot be read: it is shown once', async () => {
+    const { caller_id } = await makeCaller();
+    const prepare = env.DB.prepare.bind(env.DB);
+    vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+      if (sql.includes('FROM sessions')) throw new Error('D1_ERROR: Network connection lost.');
+      return prepare(sql);
+    });
+    const rotation = { grace_seconds: 60, end_sessions: true };
+    const { status, body } = await asOperator('POST', `/admin/callers/${caller_id}/rotate`, rotation);
+    vi.restoreAllMocks();
+    expect(status).toBe(202);
+    expect(body['sessions']).toEqual({ ended: 0, missed: 1 });
+    expect(await opens(String(body['api_key']))).toBe(201);
+  });
+
   it.each([{}, { grace_seconds: 604_801 }, { grace_seconds: 0, end_session: true }])('refuses %j', async (body) => {
     const { caller_id } = await makeCaller();
     expect((await asOperator('POST', `/admin/callers/${caller_id}/rotate`, body)).status).toBe(422);
