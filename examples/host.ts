@@ -6,7 +6,8 @@ type Host = { url: string; apiKey: string; openai: OpenAI; say: (text: string) =
 
 /** One conversation from the user's words to the last answer, with what people decided about it in between. */
 export async function serve({ url, apiKey, openai, say }: Host, customer_id: string, words: string): Promise<void> {
-  const gate = toolgate(url, (await openSession(url, apiKey, { customer_id })).token);
+  const session = { session_id: crypto.randomUUID(), customer_id };
+  const gate = toolgate(url, () => openSession(url, apiKey, session));
   const conversation: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: words }];
   say(await runOpenAI(openai, gate, conversation));
   for (const approvalId of gate.waiting) {

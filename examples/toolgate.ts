@@ -12,12 +12,26 @@ export type Outcome = {
 
 export type Gate = ReturnType<typeof toolgate>;
 
-/** Opens a session for one conversation. The API key stays with the host: the loop gets the session's token. */
-export async function openSession(url: string, apiKey: string, body: object): Promise<{ token: string }> {
-  return (await ask(`${url}/v1/sessions`, apiKey, body)).json() as Promise<{ token: string }>;
+/**
+ * Opens the session of one conversation and gives its token; asked again with the same body, it joins that session for a
+ * fresh one. The API key stays with the host: the loop gets the token.
+ */
+export async function openSession(url: string, apiKey: string, body: { session_id: string; customer_id: string }) {
+  const answer = await granted(await send(`${url}/v1/sessions`, apiKey, body));
+  return ((await answer.json()) as { token: string }).token;
 }
 
-export function toolgate(url: string, token: string) {
+/** `open` gives a token of the conversation's session: at first, and whenever the one before has run out. */
+export function toolgate(url: string, open: () => Promise<string>) {
+  let token: Promise<string> | null = null;
+  const ask = async (path: string, body?: object, accept?: string): Promise<Response> => {
+    token ??= open();
+    const answer = await send(`${url}${path}`, await token, body, accept);
+    if (answer.status !== 401) return granted(answer);
+    // An hour is over, or what the host gave as ttl_seconds. Nothing of a 401 was done.
+    token = open();
+    return granted(await send(`${url}${path}`, await token, body, accept));
+  };
   /** The approvals that this conversation waits for. */
   const waiting = new Set<string>();
   return {
@@ -25,13 +39,13 @@ export function toolgate(url: string, token: string) {
 
     /** The definitions as the provider's request takes them; equal bytes each time, so ask once a conversation. */
     async tools<Definition>(provider: string): Promise<Definition[]> {
-      const answer = await ask(`${url}/v1/tools?provider=${provider}`, token);
+      const answer = await ask(`/v1/tools?provider=${provider}`);
       return ((await answer.json()) as { tools: Definition[] }).tools;
     },
 
     /** Has every call in the provider's response judged, and gives the results for its next request; none: it is done. */
     async answer<Result>(provider: string, response: object): Promise<Result[]> {
-      const answer = await ask(`${url}/v1/calls/${provider}`, token, response);
+      const answer = await ask(`/v1/calls/${provider}`, response);
       const { results, outcomes } = (await answer.json()) as { results: Result[]; outcomes: Outcome[] };
       for (const { approval } of outcomes) if (approval !== undefined) waiting.add(approval.id);
       return results;
@@ -39,23 +53,23 @@ export function toolgate(url: string, token: string) {
 
     /** Waits until a person has decided and it is done, and says so in the words that the model reads. */
     async decided(approvalId: string): Promise<string> {
-      const approval = `${url}/v1/approvals/${approvalId}`;
+      const approval = `/v1/approvals/${approvalId}`;
       let status = 'pending';
       while (status === 'pending' || status === 'approved')
-        ({ status } = (await (await ask(`${approval}?wait=25`, token)).json()) as { status: string });
+        ({ status } = (await (await ask(`${approval}?wait=25`)).json()) as { status: string });
       waiting.delete(approvalId);
-      return (await ask(approval, token, undefined, 'text/plain')).text();
+      return (await ask(approval, undefined, 'text/plain')).text();
     },
   };
 }
 
-async function ask(url: string, credential: string, body?: object, accept = 'application/json'): Promise<Response> {
+function send(url: string, credential: string, body?: object, accept = 'application/json'): Promise<Response> {
   const headers = { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json', Accept: accept };
-  const answer = await fetch(
-    url,
-    body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) },
-  );
-  // 401: the session has ended; 429: it takes no more calls, or too many polls. Every proposed call is 200.
+  return fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** 401 and 409: the session has ended; 429: it takes no more calls, or too many polls. Every proposed call is 200. */
+async function granted(answer: Response): Promise<Response> {
   if (!answer.ok) throw new Error(`Toolgate answered ${answer.status}: ${await answer.text()}`);
   return answer;
 }

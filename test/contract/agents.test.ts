@@ -29,10 +29,13 @@ afterAll(() => client.stop());
 const recorded = (provider: string): object[] =>
   JSON.parse(readFileSync(new URL(`../../examples/recorded/${provider}.json`, import.meta.url), 'utf8')) as object[];
 
+const gateOf = (apiKey: string, session_id: string = crypto.randomUUID()): Gate =>
+  toolgate(client.worker.url, () => openSession(client.worker.url, apiKey, { session_id, customer_id: 'CUS-1' }));
+
 /** As the host does it: refunds above `confirm_above_cents` need a person. */
 async function newGate(confirm_above_cents: number): Promise<Gate> {
   const { api_key } = await client.newCaller({ confirm_above_cents });
-  return toolgate(client.worker.url, (await openSession(client.worker.url, api_key, { customer_id: 'CUS-1' })).token);
+  return gateOf(api_key);
 }
 
 const stringsIn = (value: unknown): string[] =>
@@ -107,6 +110,26 @@ describe('serve', () => {
     });
     expect(codesTold(requests.slice(0, 2))).toEqual(['CONFIRMATION_REQUIRED']);
     expect(codesTold(requests)).toEqual(['OK']);
+  });
+});
+
+describe('toolgate', () => {
+  it('joins its session again when its token has run out', async () => {
+    const { api_key } = await client.newCaller();
+    const session = { session_id: crypto.randomUUID(), customer_id: 'CUS-1' };
+    const open = vi.fn(() => openSession(client.worker.url, api_key, session)).mockResolvedValueOnce('expired');
+    const gate = toolgate(client.worker.url, open);
+    expect(await gate.tools('openai')).toHaveLength(3);
+    expect(await gate.tools('openai')).toHaveLength(3);
+    expect(open).toHaveBeenCalledTimes(2);
+  });
+
+  it('says so where there is none to join', async () => {
+    const { api_key } = await client.newCaller();
+    const gate = gateOf(api_key, 'over');
+    await gate.tools('openai');
+    await client.send('/v1/sessions/over', { method: 'DELETE', credential: api_key });
+    await expect(gate.tools('openai')).rejects.toThrow(/Toolgate answered 409: .*this session was ended/);
   });
 });
 
