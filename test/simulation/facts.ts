@@ -77,9 +77,9 @@ export type SessionFacts = {
   /** The least steps it was told to have, from when on. */
   narrowed: { since: number; max_steps: number }[];
   endAsked: boolean;
-  /** Calls that reached the object: how often each intent was proposed, and which intent an id had first. */
+  /** Calls that reached the object: how often each intent was proposed, and which calls came under an id, from when on. */
   proposed: Map<string, number>;
-  ids: Map<string, Set<string>>;
+  ids: Map<string, { since: number; calls: Set<string> }>;
   /** What each call was first told, by call id. */
   told: Map<string, string>;
 };

@@ -152,7 +152,7 @@ export class Model {
       narrowed: [],
       endAsked: false,
       proposed: new Map<string, number>(),
-      ids: new Map<string, Set<string>>(),
+      ids: new Map<string, { since: number; calls: Set<string> }>(),
       told: new Map<string, string>(),
     });
   }

@@ -17,8 +17,9 @@ export function proposes(model: Model, { uid, call_id, tool, arguments: raw }: C
   if (session === undefined) return;
   const intent = intentOf(uid, argumentsOf(raw));
   session.proposed.set(intent, (session.proposed.get(intent) ?? 0) + 1);
-  const ids = session.ids.get(call_id) ?? new Set<string>();
-  session.ids.set(call_id, ids.add(`${tool} ${JSON.stringify(argumentsOf(raw))}`));
+  const known = session.ids.get(call_id) ?? { since: model.elapsed, calls: new Set<string>() };
+  known.calls.add(`${tool} ${JSON.stringify(argumentsOf(raw))}`);
+  session.ids.set(call_id, known);
 }
 
 /** An opening that was granted: what it narrows stays narrowed. */

@@ -84,9 +84,13 @@ export function checkNothingPending(model: Model, session: SessionFacts): void {
 /** As far as a story's four disturbances may take clocks back, so that a call seems shorter than it was. */
 const JUMPS_BACK_MS = 8_000;
 
-/** Past its steps a session is told so and nothing else; a call is judged by what was in force when it came. */
-function checkStep(model: Model, { caller_id, narrowed }: SessionFacts, { step, code, duration_ms }: Row): void {
-  const came = model.elapsed - duration_ms - JUMPS_BACK_MS;
+/**
+ * Past its steps a session is told so and nothing else; a call is judged by what was in force when it came, and one that was
+ * sent again, after its object died, by what was when it first did.
+ */
+function checkStep(model: Model, { caller_id, narrowed, ids }: SessionFacts, row: Row): void {
+  const { step, code, call_id, duration_ms } = row;
+  const came = Math.min(model.elapsed - duration_ms, ids.get(call_id ?? '')?.since ?? Infinity) - JUMPS_BACK_MS;
   const own = narrowed.filter(({ since }) => since <= came).map(({ max_steps }) => max_steps);
   const most = Math.min(...own, Math.max(...model.policiesOf(caller_id, came).map(({ max_steps }) => max_steps)));
   if (code !== 'STEP_LIMIT' && (step ?? 0) > most)
@@ -148,7 +152,7 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
     case 'POLICY_LIMIT':
       return model.isRecounted || mayPassALimit(model, session, row, { amount_cents: Number(amount), currency });
     case 'CALL_ID_REUSED':
-      return (session.ids.get(row.call_id ?? '')?.size ?? 0) > 1;
+      return (session.ids.get(row.call_id ?? '')?.calls.size ?? 0) > 1;
     default:
       return SAYS_NOTHING.has(row.code);
   }
