@@ -1,6 +1,6 @@
 /**
  * How often the posing phrases catch an instruction of the injection corpus (recall), and how often they catch a
- * piece of its ordinary mails (false positives). Run: node scripts/measure-cleaning.ts. Nothing depends on the figures.
+ * piece of its ordinary mails (false positives). Run: npm run measure-cleaning. Nothing depends on the figures.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -20,6 +20,30 @@ describe.each(['production', undefined])('wrangler.toml, environment %s', (env) 
     });
   });
 
+  it('mails within seconds, tries six times, and keeps dead letters longest', () => {
+    expect(config).toMatchObject({
+      queues: {
+        consumers: [
+          { queue: 'toolgate', max_batch_timeout: 1, max_retries: 5, dead_letter_queue: 'toolgate-dead' },
+          { queue: 'toolgate-dead', max_retries: 100 },
+        ],
+      },
+    });
+  });
+
+  it('wakes sessions every five minutes', () => {
+    expect(config).toMatchObject({ triggers: { crons: ['*/5 * * * *'] } });
+  });
+
+  it('binds what the Worker asks for', () => {
+    expect(config).toMatchObject({
+      durable_objects: { bindings: [{ name: 'SESSION', class_name: 'Session' }] },
+      d1_databases: [{ binding: 'DB', migrations_dir: 'migrations' }],
+      queues: { producers: [{ binding: 'QUEUE', queue: 'toolgate' }] },
+      send_email: [{ name: 'EMAIL' }],
+    });
+  });
+
   it('gives no default for where it is, nor for a secret', () => {
     expect(config).toHaveProperty('vars', {});
   });
