@@ -23,14 +23,14 @@ export async function openSession(url: string, apiKey: string, body: { session_i
 
 /** `open` gives a token of the conversation's session: at first, and whenever the one before has run out. */
 export function toolgate(url: string, open: () => Promise<string>) {
-  let token: Promise<string> | null = null;
+  let token: string | null = null;
   const ask = async (path: string, body?: object, accept?: string): Promise<Response> => {
-    token ??= open();
-    const answer = await send(`${url}${path}`, await token, body, accept);
+    token ??= await open();
+    const answer = await send(`${url}${path}`, token, body, accept);
     if (answer.status !== 401) return granted(answer);
     // An hour is over, or what the host gave as ttl_seconds. Nothing of a 401 was done.
-    token = open();
-    return granted(await send(`${url}${path}`, await token, body, accept));
+    token = await open();
+    return granted(await send(`${url}${path}`, token, body, accept));
   };
   /** The approvals that this conversation waits for. */
   const waiting = new Set<string>();

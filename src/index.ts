@@ -28,7 +28,7 @@ export default {
     };
     if (batch.queue === DEAD_LETTERS) return buryDeadLetters(batch, ports);
     const reading = readConfig(env);
-    // Nothing is lost: the messages come again, and end as dead letters, which mark their addresses and tell the sessions.
+    // Nothing is lost: the messages come again, and end as dead letters, which are tried for four days.
     if (!reading.ok) throw new Error(`not configured: ${reading.flaws.join('; ')}`);
     return consumeMessages(batch, {
       ...ports,

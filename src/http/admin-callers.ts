@@ -58,7 +58,9 @@ export const adminCallers = new Hono<HttpEnv>()
     const change = changeOf(c, callerId);
     const { key, hash } = newApiKey(callerId);
     const oldExpiresAt = change.at + body.grace_seconds * 1_000;
-    const rotated = await rotateKeys(ledgerSql(c.env.DB), { key_hash: hash, old_expires_at: oldExpiresAt }, change);
+    // Without grace the old key is gone by the order of commits, not by the clock of an opening that is on its way.
+    const old_expires_at = body.grace_seconds === 0 ? 0 : oldExpiresAt;
+    const rotated = await rotateKeys(ledgerSql(c.env.DB), { key_hash: hash, old_expires_at }, change);
     if (!rotated) return unknownCaller(c);
     const answer = { caller_id: callerId, api_key: key, old_key_expires_at: timestamp(oldExpiresAt) };
     if (!body.end_sessions) return c.json(answer);

@@ -41,15 +41,21 @@ export const LedgerSection = ({ view, change }: { view: ApprovalView; change: Ch
       </p>
     ) : (
       <>
-        <p class="says">Read from the system of record for this page.</p>
         {view.ledger === null ? (
-          <p>It has nothing about an order that belongs to this request.</p>
+          <p>Nothing about an order can be shown for this request.</p>
         ) : (
-          <LedgerList ledger={view.ledger} change={change} />
+          <>
+            <p class="says">Read from the system of record for this page.</p>
+            <LedgerList ledger={view.ledger} change={change} />
+          </>
         )}
         <SameAmount view={view} />
-        <h3>Other requests for {view.ledger === null ? 'the same' : 'this order'}, last 30 days</h3>
-        <Others others={view.others} left={view.others_left} />
+        {(view.ledger !== null || view.others.length > 0) && (
+          <>
+            <h3>Other requests for {view.ledger === null ? 'the same' : 'this order'}, last 30 days</h3>
+            <Others others={view.others} left={view.others_left} />
+          </>
+        )}
       </>
     )}
   </section>

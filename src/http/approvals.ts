@@ -8,6 +8,7 @@ import { authenticateAgent, refuseCredential } from './credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
 import { observed } from './observed.ts';
 import { problem } from './problem.ts';
+import { agentTools } from './tools.ts';
 
 type Approval = Exclude<ApprovalAnswer, { refused: string }>;
 
@@ -23,7 +24,10 @@ export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
   const wait = WaitSeconds.safeParse(c.req.query('wait'));
-  if (!wait.success) return problem(c, 'invalid-body', { reason: 'wait', detail: `wait: ${EXPECTED_WAIT}` });
+  if (!wait.success) {
+    if ((await agentTools(c, agent)) === null) return refuseCredential(c, 'session_not_live');
+    return problem(c, 'invalid-body', { reason: 'wait', detail: `wait: ${EXPECTED_WAIT}` });
+  }
 
   const answer = await sessionStub(c.env, agent.caller, agent.session).approval(
     agent.uid,

@@ -5,7 +5,9 @@
 import type * as z from 'zod';
 import { parseStrictJson } from '../json.ts';
 import { shownMemberName } from '../outcome.ts';
+import type { SessionClaims } from '../auth/tokens.ts';
 import type { HttpContext } from './context.ts';
+import { refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
 
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -32,6 +34,17 @@ export async function readJsonBody<Schema extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const detail = describeMisfits(parsed.error);
   return problem(c, 'invalid-body', { reason: 'schema', detail });
+}
+
+/** The body of an agent's request, whose token must still be good when it has come: its sender may take as long as it likes. */
+export async function readAgentBody<Schema extends z.ZodType>(
+  c: HttpContext,
+  { expiresAt }: SessionClaims,
+  schema: Schema,
+  maxBytes = MAX_BODY_BYTES,
+): Promise<z.output<Schema> | Response> {
+  const body = await readJsonBody(c, schema, maxBytes);
+  return Date.now() < expiresAt ? body : refuseCredential(c, 'session_token_expired');
 }
 
 /** `application/json`, alone or with charset=utf-8. An encoded body is refused: its size could not be judged before it is unpacked. */

@@ -1,7 +1,7 @@
 /** One call, one outcome: `POST /v1/calls` (SPEC 3). */
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { readJsonBody } from './body.ts';
+import { readAgentBody } from './body.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { authenticateAgent } from './credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
@@ -30,7 +30,7 @@ export const CallBody = z.strictObject({
 export const calls = new Hono<HttpEnv>().post('/', async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
-  const body = await readJsonBody(c, CallBody);
+  const body = await readAgentBody(c, agent, CallBody);
   if (body instanceof Response) return body;
 
   const proposed = await proposeAs(c, agent, { ...body, arguments: body.arguments });

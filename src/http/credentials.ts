@@ -41,9 +41,6 @@ export async function authenticateAgent(c: HttpContext): Promise<SessionClaims |
   return claims ?? refuseCredential(c, 'bad_session_token');
 }
 
-/** Whether the token of a request has run out since it was verified: reading the body may take as long as its sender likes. */
-export const hasExpired = ({ expiresAt }: SessionClaims): boolean => Date.now() >= expiresAt;
-
 /**
  * One wording for every failure, counted per client address: good credentials are never slowed down by somebody's guessing
  * from the same address. The count is rough; what makes guessing hopeless is 256 bits.

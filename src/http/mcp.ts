@@ -7,7 +7,7 @@ import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { Hono } from 'hono';
 import * as z from 'zod';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { readJsonBody } from './body.ts';
+import { readAgentBody } from './body.ts';
 import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './calls-in-a-row.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
@@ -27,7 +27,7 @@ export const mcp = new Hono<HttpEnv>().post('/', async (c) => {
     return problem(c, 'forbidden', { reason: 'foreign_origin' });
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
-  const body = await readJsonBody(c, AnyJson, MAX_CALLS_BODY_BYTES);
+  const body = await readAgentBody(c, agent, AnyJson, MAX_CALLS_BODY_BYTES);
   if (body instanceof Response) return body;
   const messages = Array.isArray(body) ? body : [body];
   if (messages.length > MAX_CALLS)

@@ -3,6 +3,7 @@
  * session is told before the answer; those that cannot be told in time are told by the queue, and counted.
  */
 import { sessionObjectName } from '../auth/tokens.ts';
+import { logError } from '../log.ts';
 import type { CallerChange } from '../ports.ts';
 import type { QueueMessage, SessionRpc } from '../session/rpc.ts';
 import { ledgerSql } from '../store/d1.ts';
@@ -52,7 +53,10 @@ export async function endOpenSessions(env: Env, callerId: string): Promise<{ end
   let after: string | null = null;
   for (;;) {
     const named = openSessionsOf(ledgerSql(env.DB), callerId, now, after, TOLD_AT_ONCE);
-    const page: SessionPlace[] | null = await named.catch(() => null);
+    const page: SessionPlace[] | null = await named.catch((error: unknown) => {
+      logError({ event: 'open_sessions_unread', caller_id: callerId }, error);
+      return null;
+    });
     if (page === null) return { ...counts, missed: counts.missed + 1 };
     const missed = await missedOf(env, page, (session, { uid }) => session.end(uid));
     counts.ended += page.length - missed.length;

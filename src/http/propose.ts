@@ -4,7 +4,7 @@ import { logError } from '../log.ts';
 import { toOutcome, type Outcome } from '../outcome.ts';
 import type { CallAnswer, CallRequest, SessionRpc } from '../session/rpc.ts';
 import { sessionStub, type HttpContext } from './context.ts';
-import { hasExpired, refuseCredential } from './credentials.ts';
+import { refuseCredential } from './credentials.ts';
 import { observed } from './observed.ts';
 import { problem } from './problem.ts';
 
@@ -17,13 +17,12 @@ export type Standing = Pick<Extract<CallAnswer, { outcome: Outcome }>, 'max_step
 export type RefusedCall = Extract<CallAnswer, { refused: string }>;
 export type Proposed = { outcome: Outcome; standing: Standing | null } | RefusedCall;
 
-/** Proposes a call as the agent whose token came with the request. A slow body, or the calls before, may have outlived the token. */
-export async function proposeAs(
+/** Proposes a call as the agent whose token came with the request. */
+export function proposeAs(
   c: HttpContext,
   agent: SessionClaims,
   call: Pick<Proposal, 'tool' | 'arguments' | 'call_id'>,
 ): Promise<Proposed> {
-  if (hasExpired(agent)) return { refused: 'unauthorized' };
   const freshStub = () => sessionStub(c.env, agent.caller, agent.session);
   return propose(freshStub, { ...call, uid: agent.uid, request_id: c.get('requestId') });
 }

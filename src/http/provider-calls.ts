@@ -10,7 +10,7 @@ import { observationText } from '../observation/text.ts';
 import type { Outcome } from '../outcome.ts';
 import { providerNamed } from '../providers/index.ts';
 import type { ProposedCall } from '../providers/provider.ts';
-import { readJsonBody } from './body.ts';
+import { readAgentBody } from './body.ts';
 import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './calls-in-a-row.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { authenticateAgent, refuseCredential } from './credentials.ts';
@@ -27,7 +27,7 @@ export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) =>
   if (agent instanceof Response) return agent;
   const provider = providerNamed(c.req.param('provider'));
   if (provider === undefined) return problem(c, 'not-found', { reason: 'unknown_provider' });
-  const body = await readJsonBody(c, ResponseBody, MAX_CALLS_BODY_BYTES);
+  const body = await readAgentBody(c, agent, ResponseBody, MAX_CALLS_BODY_BYTES);
   if (body instanceof Response) return body;
 
   const calls = provider.decode(body);

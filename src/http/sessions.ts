@@ -76,7 +76,7 @@ export const sessions = new Hono<HttpEnv>()
 function refuseOpening(c: HttpContext, answer: Extract<OpenAnswer, { refused: string }>): Response | Promise<Response> {
   switch (answer.refused) {
     case 'revoked':
-      return refuseCredential(c, 'caller_revoked');
+      return refuseCredential(c, 'caller_or_key_not_live');
     case 'ended':
       return problem(c, 'session-conflict', { reason: 'ended', detail: 'session_id: this session was ended' });
     case 'conflict':

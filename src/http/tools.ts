@@ -7,7 +7,7 @@ import { neutral } from '../providers/neutral.ts';
 import { allTools } from '../tools/index.ts';
 import { describeMisfits } from './body.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
-import { authenticateAgent, hasExpired, refuseCredential } from './credentials.ts';
+import { authenticateAgent, refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
 
 /** Strict: a misspelled name must not answer with another format as if it had been understood. */
@@ -26,5 +26,5 @@ export const tools = new Hono<HttpEnv>().get('/', async (c) => {
 });
 
 /** The names a session may use now; null where it takes no more calls. */
-export const agentTools = async (c: HttpContext, agent: SessionClaims): Promise<string[] | null> =>
-  hasExpired(agent) ? null : sessionStub(c.env, agent.caller, agent.session).tools(agent.uid);
+export const agentTools = (c: HttpContext, agent: SessionClaims): Promise<string[] | null> =>
+  sessionStub(c.env, agent.caller, agent.session).tools(agent.uid);

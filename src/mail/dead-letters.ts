@@ -10,8 +10,8 @@ export type DeadLetterPorts = Pick<TellPorts, 'callerChange'> & {
 
 /**
  * Marks the address of an approval's mail undeliverable, still tells sessions of their caller's change, and logs everything.
- * A change that is lost would leave a removed approver's link and a revoked agent's reads good until the session ends. None
- * of it needs the configuration, whose absence may be why the message is here.
+ * A change that is lost would leave a removed approver's link and a revoked agent's reads good until the session ends. While
+ * the object cannot be reached, or the Worker is not configured, it is tried again: a hundred times, which is four days.
  */
 export async function buryDeadLetters(batch: MessageBatch, ports: DeadLetterPorts): Promise<void> {
   await Promise.all(batch.messages.map((message) => bury(message, ports)));

@@ -83,14 +83,19 @@ function requestFacts({ caller_name, id, opened_at, expires_at }: ApprovalView):
 function ledgerFacts({ ledger, is_ledger_read, others, others_left }: ApprovalView): Fact[] {
   if (!is_ledger_read)
     return [{ label: 'Ledger', value: 'could not be read when this mail was written; the page reads it again' }];
+  const count = others.length + others_left;
   return [
     ...(ledger === null
-      ? [{ label: 'Ledger', value: 'has nothing about an order that belongs to this request' }]
+      ? [{ label: 'Ledger', value: 'nothing about an order can be shown for this request' }]
       : orderFacts(ledger)),
-    {
-      label: `Other requests for ${ledger === null ? 'the same' : 'this order'}, last 30 days`,
-      value: others.length === 0 ? 'none' : String(others.length + others_left),
-    },
+    ...(ledger === null && count === 0
+      ? []
+      : [
+          {
+            label: `Other requests for ${ledger === null ? 'the same' : 'this order'}, last 30 days`,
+            value: count === 0 ? 'none' : String(count),
+          },
+        ]),
     ...others.slice(0, MAX_OTHERS).map((other) => ({ label: other.id, value: otherValue(other) })),
   ];
 }

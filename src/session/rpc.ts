@@ -101,7 +101,7 @@ export type ApprovalView = {
   /** Code and message of a failure, or the data of what was done. */
   result: Verdict | null;
   claimed: { amount_cents: number | null; currency: string | null; arguments: JsonObject };
-  /** null: it cannot be read now, or what is asked for is about no order that is there. */
+  /** null: it cannot be read now, or nothing about an order can be shown. */
   ledger: LedgerFacts | null;
   is_ledger_read: boolean;
   others: OtherApproval[];

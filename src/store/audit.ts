@@ -79,10 +79,10 @@ export async function listAudit(
   cursor: string | null,
   limit: number,
 ): Promise<Page<AuditRow>> {
-  const [uid = null, seq = null] = placeIn(cursor, z.tuple([z.string(), z.number()])) ?? [];
+  const [uid = null, seq = null] = placeIn(cursor, z.tuple([z.string(), z.union([z.number(), z.string()])])) ?? [];
   const { session_id, caller_id, tool, code, from, to } = filters;
   const rows = await sql.all(LIST, uid, seq, session_id, caller_id, tool, code, from, to, limit + 1);
-  const { rows: kept, next_cursor } = pageOf(rows, limit, (row) => [String(row['uid']), Number(row['seq'])]);
+  const { rows: kept, next_cursor } = pageOf(rows, limit, ({ uid, seq }) => [String(uid), seq ?? 0]);
   return { rows: kept.map(toAuditRow), next_cursor };
 }
 
@@ -90,7 +90,7 @@ const toAuditRow = (row: SqlRow): AuditRow => storedRow.safeParse(row).data ?? u
 
 /**
  * No object writes such a row, so whoever did tampered with the table. It is shown with its place and nothing else: the page
- * stays readable, and the verifier, who finds its hash wrong, can name it.
+ * stays readable, and the verifier, who finds its hash or its place wrong, can name it.
  */
 const unreadableRow = ({ uid, seq, caller_id, session_id }: SqlRow): AuditRow => ({
   uid: String(uid),

@@ -27,7 +27,7 @@ const OPENED_BY = liveCaller('?2', '?6', '?4');
 /**
  * Enters a session, only while its caller is live and the key good, and takes the caller's policy in the same transaction: a
  * change comes either before this read or after the row that names this session among those to be told. The key is asked
- * again here because a body may be sent so slowly that it was rotated meanwhile, and its sessions ended. Null: neither.
+ * again here because a body may be sent so slowly that it was rotated meanwhile, and its sessions ended. Null: one of them is not.
  */
 export async function openSession(sql: LedgerSql, session: NewSession): Promise<CallerChange | null> {
   const { uid, caller_id, session_id, opened_at, expires_at, key_hash } = session;

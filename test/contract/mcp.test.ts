@@ -145,7 +145,8 @@ describe('POST /mcp', () => {
       expect((await send(token, { jsonrpc: '2.0', id: 1, method })).status).toBe(401);
     const call = { jsonrpc: '2.0', method: 'tools/call', params: { _meta: { 'toolgate/call_id': '' } } };
     for (const noCall of [call, { ...call, id: 1 }, []]) expect((await send(token, noCall)).status).toBe(401);
-    expect((await http.send('/v1/tools?provider=x', { credential: token })).status).toBe(401);
+    for (const path of ['/v1/tools?provider=x', '/v1/approvals/apr_x?wait=99'])
+      expect((await http.send(path, { credential: token })).status).toBe(401);
   });
 
   it.each([

@@ -117,9 +117,10 @@ describe('ApprovalBody', () => {
 
   it('says that the ledger has nothing to show where that is so, and lists the other requests all the same', async () => {
     const text = await textOf({ ledger: null, others: [other] });
-    expect(text).toContain('It has nothing about an order that belongs to this request.');
+    expect(text).toContain('Nothing about an order can be shown for this request.');
     expect(text).not.toContain('cannot be read');
     expect(text).toMatch(/other requests for the same, last 30 days \* 5\.00 BRL, executed/i);
+    expect(await textOf({ ledger: null })).not.toMatch(/other requests/i);
   });
 
   it.each([

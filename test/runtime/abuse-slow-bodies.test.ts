@@ -70,8 +70,12 @@ describe('a body that outlives its session token', () => {
 describe('a body that outlives its API key', () => {
   it('opens no session beside those that were ended with the key', async () => {
     const { caller_id, api_key } = await makeCaller();
-    const rotate = () =>
-      asOperator('POST', `/admin/callers/${caller_id}/rotate`, { grace_seconds: 0, end_sessions: true });
+    const all = vi.spyOn(Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement, 'all');
+    const rotate = async (): Promise<void> => {
+      // The key must have been found good first.
+      await vi.waitUntil(() => all.mock.settledResults.length > 0);
+      await asOperator('POST', `/admin/callers/${caller_id}/rotate`, { grace_seconds: 0, end_sessions: true });
+    };
     expect(await statusOf('/v1/sessions', api_key, { customer_id: 'CUS-1' }, rotate)).toBe(401);
     const sessions = env.DB.prepare('SELECT uid FROM sessions WHERE caller_id = ?').bind(caller_id);
     expect((await sessions.all()).results).toEqual([]);

@@ -140,7 +140,7 @@ describe('the table audit', () => {
 });
 
 describe('listAudit', () => {
-  it.each([{ fields: 'x' }, { ok: 2 }, { at: 9e15 }, { kind: 'event', step: 1.5 }, { seq: 1.5 }])(
+  it.each([{ fields: 'x' }, { ok: 2 }, { at: 9e15 }, { kind: 'event', step: 1.5 }, { seq: 1.5 }, { seq: 'x' }])(
     'shows the place of a row that nobody but a tamperer can have written, and goes on behind it: %j',
     async (changes) => {
       const session = newSession();

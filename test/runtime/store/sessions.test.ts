@@ -65,6 +65,8 @@ describe('openSession', () => {
     expect(await openSessionsOf(sql, id, 50_000, null, 10)).toEqual([]);
     expect(await openSession(sql, { ...session(id), opened_at: 2_999 })).toMatchObject({ version: 1 });
     expect(await openSession(sql, { ...session(id), key_hash: 'new' })).toMatchObject({ version: 1 });
+    await rotateKeys(sql, { key_hash: 'newest', old_expires_at: 0 }, change(id));
+    expect(await openSession(sql, { ...session(id), key_hash: 'new' })).toBeNull();
   });
 });
 
