@@ -30,6 +30,9 @@ export interface LedgerSql {
 /** RFC 5321 section 4.5.3.1.3: a path may hold 256 octets, its angle brackets included. */
 export const MAX_ADDRESS_CHARACTERS = 254;
 
+/** A customer as callers and the ledger name them. */
+export const CUSTOMER_ID = /^CUS-\d{1,12}$/;
+
 // --- What tools are handed -------------------------------------------------------------------------------------
 
 /** The ledger's own closed set (CHECK on orders.currency). */

@@ -44,6 +44,11 @@ async function actOn(
       return problem(c, 'not-found', { reason: 'forgotten_approval' });
     case 'not_pending':
       return problem(c, 'session-conflict', { reason: 'not_pending', detail: 'the approval is no longer pending' });
+    case 'nobody_to_ask':
+      return problem(c, 'session-conflict', {
+        reason: 'nobody_to_ask',
+        detail: 'none of those who were asked is an approver now: withdraw it, and have it asked for anew',
+      });
   }
 }
 

@@ -60,9 +60,15 @@ export const DecisionFormCard = ({ view, typed, problems }: FormProps) => (
   </form>
 );
 
-/** Where the ledger cannot be read now, what it said before still is what the approver has seen. */
-function shownAsRefunded({ ledger }: ApprovalView, { refunded_cents = null }: Partial<DecisionForm>): string {
-  return String(ledger?.refunded_cents ?? refunded_cents ?? '');
+/**
+ * What the approver has seen. A form that is shown again to be corrected keeps what it was sent with, whatever the ledger says
+ * by now: else a refund that came in between would be taken for seen, unmarked, and approved by one more click.
+ */
+function shownAsRefunded(
+  { ledger }: ApprovalView,
+  { refunded_cents = ledger?.refunded_cents ?? null }: Partial<DecisionForm>,
+): string {
+  return String(refunded_cents ?? '');
 }
 
 type ChoicesProps = { view: ApprovalView; chosen: DecisionForm['decision']; problem: boolean };

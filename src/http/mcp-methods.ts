@@ -12,6 +12,8 @@ import type { RefusedCall } from './propose.ts';
 
 /** Where a host names its call, and where every result says which call it answers. */
 const CALL_ID = 'toolgate/call_id';
+/** True where items or characters of the data were left out. */
+const TRUNCATED = 'toolgate/truncated';
 
 /** The session takes no call of this body, so the body has no answer of the protocol's. Thrown, to pass through the package. */
 export class BodyRefused extends Error {
@@ -63,11 +65,12 @@ const NO_SUCH_TOOL: readonly string[] = ['UNKNOWN_TOOL', 'TOOL_NOT_ALLOWED'];
 
 /** The model reads the text, which is the same everywhere; programs read the data. */
 function resultOf(outcome: Outcome): JsonObject {
-  const { call_id, code, data, message = code } = outcome;
+  const { call_id, code, data, truncated, message = code } = outcome;
   if (NO_SUCH_TOOL.includes(code)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, message, outcome);
   return {
     content: [{ type: 'text', text: observationText(outcome) }],
     ...(data === undefined ? { isError: true } : { structuredContent: data }),
-    _meta: { [CALL_ID]: call_id },
+    // Beside the data, which fits its schema and cannot say so itself.
+    _meta: { [CALL_ID]: call_id, ...(truncated === true ? { [TRUNCATED]: true } : {}) },
   };
 }

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../json.ts';
 import { formatMoney, isPartOfMoney } from '../money.ts';
 import { limitMessage } from '../outcome.ts';
-import type { Money, OtherApproval } from '../ports.ts';
+import { CUSTOMER_ID, type Money, type OtherApproval } from '../ports.ts';
 import type { ApprovalView, LedgerFacts, MailTask } from '../session/rpc.ts';
 import { toDay, toMinute } from '../time.ts';
 import { closedArguments } from './closed-arguments.ts';
@@ -102,7 +102,8 @@ function ledgerFacts({ ledger, is_ledger_read, others, others_left }: ApprovalVi
 
 const orderFacts = ({ order_id, customer_id, total_cents, refunded_cents, currency }: LedgerFacts): Fact[] => [
   { label: 'Order', value: order_id },
-  { label: 'Customer', value: customer_id },
+  // The ledger takes any text here: one that is a link or an address would be one in the mail.
+  { label: 'Customer', value: CUSTOMER_ID.test(customer_id) ? customer_id : 'shown on the page only' },
   { label: 'Order total', value: formatMoney({ amount_cents: total_cents, currency }) },
   { label: 'Refunded so far', value: formatMoney({ amount_cents: refunded_cents, currency }) },
 ];

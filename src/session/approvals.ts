@@ -124,7 +124,8 @@ export class Approvals {
       arguments: record.input,
       expires_at: approval.expires_at,
       decided_at: approval.decided_at,
-      note: approval.note,
+      // What an approver notes beside a yes is for the record: the form tells them that the agent reads a rejection's note.
+      note: record.state === 'rejected' ? approval.note : null,
       delivery: {
         asked: asked.length,
         sent: asked.filter(({ sent_at }) => sent_at !== null).length,
@@ -134,13 +135,14 @@ export class Approvals {
     };
   }
 
-  /** Mails every approver again. */
+  /** Mails every approver again who was asked and may still decide. */
   resend = (id: string, requestId: string) =>
     this.#operate(id, (record) => {
-      askAgain(record, this.#ports);
+      if (!askAgain(record, this.#ports)) return 'nobody_to_ask';
       const origin = { kind: 'event', actor: 'operator', record, request_id: requestId } as const;
       this.#gate.settle({ origin, verdict: { ok: true, data: {}, replayed: false }, event: 'MAIL_RESENT', record });
       this.#alarms.arm(this.#gate.now());
+      return 'done';
     });
 
   /** Takes a pending action back, so that nobody can approve it any more. */
@@ -151,15 +153,18 @@ export class Approvals {
       const origin = { kind: 'event', actor: 'operator', record, request_id: requestId } as const;
       const change = { to: 'failed', record, refusal, voided: false } as const;
       this.#gate.settle({ origin, verdict: { ok: false, refusal }, key, contract, change });
+      return 'done';
     });
 
-  #operate(id: string, act: (record: EffectRecord) => void): 'done' | 'not_found' | 'not_pending' {
+  #operate<Result extends string>(
+    id: string,
+    act: (record: EffectRecord) => Result,
+  ): Result | 'not_found' | 'not_pending' {
     const { sql } = this.#ports;
     const record = readSession(sql) === null ? null : recordOfApproval(sql, id);
     if (record === null) return 'not_found';
     if (record.state !== 'pending' || expire(record, 'session', this.#gate)) return 'not_pending';
-    act(record);
-    return 'done';
+    return act(record);
   }
 
   viewOf = (record: EffectRecord): Promise<ApprovalView> => viewOf(record, this.#ports, this.#gate);

@@ -9,7 +9,7 @@ import type { AuditRow } from '../store/audit-row.ts';
 import type { SessionRow } from './identity.ts';
 import { markNoticed, readSession, scopeOf, theSession } from './identity.ts';
 import type { SessionPorts } from './ports.ts';
-import { approversOf, openRecords, recordAt, recordOfApproval, writeApprovers } from './records.ts';
+import { type Approver, approversOf, openRecords, recordAt, recordOfApproval, writeApprovers } from './records.ts';
 import type { ApprovalView, MailTask, QueueMessage } from './rpc.ts';
 
 /** A link can be viewed this long after its approval expired; a session is remembered this long after its last activity. */
@@ -119,13 +119,15 @@ export function delivered(message: QueueMessage, result: 'sent' | 'undeliverable
   writeApprovers(sql, record, approvers);
 }
 
-/** Asks everybody again, with the links they have. */
-export function askAgain(record: EffectRecord, { sql }: SessionPorts): void {
-  const fresh = approversOf(sql, record).map((each) => ({
-    ...each,
-    queued_at: null,
-    sent_at: null,
-    undeliverable: false,
-  }));
+/** Asks everybody again who is still on the caller's list, with the links they have. False where that is nobody. */
+export function askAgain(record: EffectRecord, { sql }: SessionPorts): boolean {
+  const current = scopeOf(theSession(sql)).approvers;
+  const approvers = approversOf(sql, record);
+  const isAsked = ({ email }: Approver): boolean => current.includes(email);
+  if (!approvers.some(isAsked)) return false;
+  const fresh = approvers.map((each) =>
+    isAsked(each) ? { ...each, queued_at: null, sent_at: null, undeliverable: false } : each,
+  );
   writeApprovers(sql, recordAt(sql, record.key, record.round), fresh);
+  return true;
 }

@@ -171,7 +171,7 @@ export interface SessionRpc {
   mailTask(message: QueueMessage): Promise<MailTask | null>;
   /** Records that a mail left, or that it never will. */
   delivered(message: QueueMessage, result: 'sent' | 'undeliverable'): Promise<void>;
-  resend(approvalId: string, requestId: string): Promise<'done' | 'not_found' | 'not_pending'>;
+  resend(approvalId: string, requestId: string): Promise<'done' | 'not_found' | 'not_pending' | 'nobody_to_ask'>;
   withdraw(approvalId: string, requestId: string): Promise<'done' | 'not_found' | 'not_pending'>;
   heads(): Promise<Head[]>;
   /** Arms the alarm if work is due; asked by the cron. */

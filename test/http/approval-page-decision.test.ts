@@ -158,6 +158,17 @@ describe('a decision that is not taken', () => {
     expect(html).toContain('<a href="#phrase">Type the amount as it is shown: 25.90</a>');
   });
 
+  it.each([
+    [{ refused: 'wrong_phrase' }, 422],
+    [{ refused: 'no_choice' }, 422],
+    [{ refused: 'unreadable' }, 503],
+  ] as const)('takes no refund for seen that came in while the form is corrected: %j', async (refusal, expected) => {
+    const changed = approvalView({ ledger: ledgerFacts({ refunded_cents: 2590 }) });
+    const { status, html } = await again({ ...refusal, view: changed });
+    expect(status).toBe(expected);
+    expect(html).toContain('name="refunded_cents" value="0"');
+  });
+
   it('marks what has changed where the figures are stale, and asks for the choice and the phrase anew', async () => {
     const changed = approvalView({ ledger: ledgerFacts({ refunded_cents: 2590 }) });
     const { status, html } = await again({ refused: 'stale', view: changed });

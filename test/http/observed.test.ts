@@ -65,6 +65,18 @@ describe('an outcome outside the gate', () => {
     expect(JSON.stringify(outcome).length).toBeLessThanOrEqual(16_384);
   });
 
+  it.each([
+    [60, { 'toolgate/truncated': true }],
+    [1, {}],
+  ])('says over MCP, beside %i transactions as its data, whether any were left out', async (count, said) => {
+    for (let entry = 0; entry < count; entry += 1) post(entry, 'rent '.repeat(300));
+    const params = { name: search.tool, arguments: search.arguments };
+    const answer = await ask('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const { result } = await answer.json<{ result: { _meta: Record<string, unknown> } }>();
+    const { 'toolgate/call_id': _, ...rest } = result._meta;
+    expect(rest).toEqual(said);
+  });
+
   it('is not called truncated where everything fits', async () => {
     for (let entry = 0; entry < 51; entry += 1) post(entry, 'rent');
     const outcome = await outcomeOf(search);

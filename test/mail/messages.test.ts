@@ -85,6 +85,13 @@ describe('approvalMail', () => {
     expect(text).toContain('apr_other: 5.00 BRL, executed, asked on 1970-01-01');
   });
 
+  it('leaves a customer to the page whose name is no customer id', async () => {
+    for (const customer_id of ['www.evil.example/x', 'ana@shop.example', 'CUS-1 pay.example'])
+      expect((await approval({ ledger: ledgerFacts({ customer_id }) })).text).toContain(
+        'Customer: shown on the page only',
+      );
+  });
+
   it('tells a ledger that has nothing to show from one that cannot be read', async () => {
     const { text } = await approval({ ledger: null });
     expect(text).toContain('Ledger: nothing about an order can be shown for this request');

@@ -172,6 +172,20 @@ describe('sending again', () => {
     await untilDelivered(parked, { asked: 2, sent: 2, undeliverable: 0 });
   });
 
+  it('is refused where none of those who were asked may decide any more, and asks nobody who may not', async () => {
+    const approvers = approversOf('gone');
+    const mails = watchMail(approvers);
+    const parked = await parkedRefund({ approvers });
+    await untilDelivered(parked, { asked: 2, sent: 2, undeliverable: 0 });
+    await changePolicy(parked.agent, { approvers: approvers.slice(1) });
+    expect(await parked.agent.stub().resend(parked.id, 'req')).toBe('done');
+    await vi.waitFor(() => expect(mails).toHaveLength(3), 5_000);
+    await untilDelivered(parked, { asked: 2, sent: 2, undeliverable: 0 });
+    await changePolicy(parked.agent, { approvers: ['new@shop.test'] });
+    expect(await parked.agent.stub().resend(parked.id, 'req')).toBe('nobody_to_ask');
+    expect(await deliveryOf(parked)).toEqual({ asked: 2, sent: 2, undeliverable: 0 });
+  });
+
   it('and withdrawing are for what is pending, and for what exists', async () => {
     const { agent, id } = await parkedRefund();
     expect(await agent.stub().withdraw(id, 'req')).toBe('done');

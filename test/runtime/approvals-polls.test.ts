@@ -51,6 +51,12 @@ describe('a poll', () => {
     expect(await agent.call('nothing', {})).toMatchObject({ outcome: { step: 2 } });
   });
 
+  it('keeps to itself what an approver noted beside a yes', async () => {
+    const parked = await parkedRefund();
+    await decide(parked, { note: 'on the fraud list, last time' });
+    expect(await poll(parked)).toMatchObject({ status: 'executed', note: null });
+  });
+
   it('finds an approval of this session only', async () => {
     const parked = await parkedRefund();
     const stranger = await newAgent();
