@@ -6,6 +6,9 @@
  * read twice and time is linear however the text is made.
  */
 
+/** What browsers take for the dot of a host name (UTS 46), and all that stands in one. */
+const DOT = '[.\u3002\uff0e\uff61]';
+const HOST = String.raw`[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]`;
 const NEXT = String.raw`[^\s<>"]`;
 const REST = String.raw`[^\s<>"]*`;
 
@@ -16,12 +19,16 @@ const ADDRESSES: readonly RegExp[] = [
   new RegExp(String.raw`(?:https?|ftp|javascript|vbscript|mailto|file(?=:/)):${NEXT}${REST}`, 'gi'),
   new RegExp(String.raw`data:(?:[a-z]+/|[,;])${REST}`, 'gi'),
   new RegExp(String.raw`www\.${NEXT}${REST}`, 'gi'),
-  // Without a scheme: `//host.tld`, `host.tld/path`.
+  // Without a scheme: `//host.tld`, `host.tld/path`, `host.tld:8443/path`, `host.tld?query`, `203.0.113.9/path`.
   new RegExp(String.raw`//[\p{L}\p{M}\p{N}-]+\.${NEXT}${REST}`, 'giu'),
-  new RegExp(String.raw`(?<![\p{L}\p{M}\p{N}.-])[\p{L}\p{M}\p{N}.-]*\.\p{L}{2,24}/${NEXT}${REST}`, 'giu'),
+  new RegExp(
+    String.raw`(?<!${HOST})${HOST}*${DOT}(?:\p{L}{2,24}|xn--[a-z0-9-]{2,59})(?::\d{1,5})?[/?\\]${NEXT}${REST}`,
+    'giu',
+  ),
+  new RegExp(String.raw`(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?/${NEXT}${REST}`, 'g'),
   // `name@host.tld`, and `@host.tld` after a quoted name.
   new RegExp(
-    String.raw`(?<![^\s<>"'(),:;@[\]{}])[^\s<>"'(),:;@[\]{}]*@[\p{L}\p{M}\p{N}-]+\.[\p{L}\p{M}\p{N}]${REST}`,
+    String.raw`(?<![^\s<>"'(),:;@[\]{}])[^\s<>"'(),:;@[\]{}]*@[\p{L}\p{M}\p{N}_-]+\.[\p{L}\p{M}\p{N}]${REST}`,
     'giu',
   ),
 ];

@@ -43,6 +43,13 @@ describe('cleanText', () => {
       ['www.evil.example', '[link]'],
       ['at //evil.example/x', 'at [link]'],
       ['bit.ly/abc', '[link]'],
+      ['evil.example:8443/x', '[link]'],
+      ['evil.example?d=secret', '[link]'],
+      ['evil.example\\x', '[link]'],
+      ['evil\u3002example/x', '[link]'],
+      ['evil.xn--p1ai/x', '[link]'],
+      ['203.0.113.9/x', '[link]'],
+      ['me@my_host.example', '[link]'],
       ['me@evil.example', '[link]'],
       ['"John Doe"@evil.example', '"John Doe"[link]'],
       ['write to me+you@mail.evil.example.', 'write to [link].'],
@@ -101,6 +108,11 @@ describe('cleanText', () => {
     ['`<b>` and \\<i>', 'and'],
     ['snake_case_name, 2 * 3 * 4', 'snake_case_name, 2 * 3 * 4'],
   ])('reduces the Markdown %j to its text', (value, text) => expect(cleanText(value, 'markdown')).toBe(text));
+
+  it.each(['AMAZON.COM*1A2B3', 'UBER.COM#4411', 'paid 3.5/10', 'v1.2.3.4', 'at 10:30/11:00', 'Was it amazon.com? Yes'])(
+    'leaves %j as it is',
+    (value) => expect(cleanText(value, 'plain')).toBe(value),
+  );
 
   it('leaves entities and Markdown in plain text as they are', () => {
     expect(cleanText('&lt;b&gt; *bold* # 1', 'plain')).toBe('&lt;b&gt; *bold* # 1');
