@@ -50,7 +50,9 @@ describe('app', () => {
     it('names what is missing in the log only', async () => {
       const response = await app.request(`${ORIGIN}/readyz`, {}, unconfigured);
       expect(await response.text()).not.toContain('TOOLGATE_SECRET');
-      expect(lastLine()['reason']).toBe('TOOLGATE_SECRET: missing or not 32 bytes of hex or base64');
+      expect(lastLine()['reason']).toBe(
+        'TOOLGATE_SECRET: missing or not at least 32 bytes in hex or base64, as openssl rand -hex 32 makes them',
+      );
     });
 
     it('is healthy', async () => {

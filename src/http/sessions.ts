@@ -11,10 +11,7 @@ import { authenticateCaller, refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
 import type { endedSession, openedSession } from './wire.ts';
 
-/** Not `.` or `..`: no request could end such a session, since URL parsers take them out of a path (RFC 3986 section 5.2.4). */
-export const SessionId = z
-  .string()
-  .regex(/^(?!\.{1,2}$)[A-Za-z0-9._:-]{1,128}$/, 'expected ^[A-Za-z0-9._:-]{1,128}$, and neither . nor ..');
+export const SessionId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'expected ^[A-Za-z0-9._:-]{1,128}$');
 
 /** Bounds of meaning only; whether a value widens the policy is for the session object to say. */
 export const OpenBody = z.strictObject({
