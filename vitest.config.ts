@@ -1,4 +1,5 @@
 // Three kinds of test: `unit` in plain Node, `runtime` inside workerd with real bindings, `contract` from outside over HTTP.
+import { availableParallelism } from 'node:os';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
 
@@ -64,6 +65,8 @@ export default defineConfig({
           setupFiles: ['./test/runtime/apply-migrations.ts'],
           provide: { migrations: await readD1Migrations('./migrations') },
           testTimeout: 20_000,
+          // On two cores the default is one at a time, and most of what these files do is to wait.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
           sequence: { groupOrder: 1 },
         },
       },
