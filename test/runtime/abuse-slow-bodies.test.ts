@@ -3,7 +3,7 @@ import { env, exports } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { signSessionToken } from '../../src/auth/tokens.ts';
 import { withoutAlarms } from '../support/inside.ts';
-import { asOperator, makeCaller } from '../support/over-http.ts';
+import { asOperator, makeCaller, openSessionOf } from '../support/over-http.ts';
 import { configOf } from '../support/reached.ts';
 import { ledgerOf, newAgent, newOrder, refund } from '../support/session.ts';
 
@@ -68,6 +68,22 @@ describe('a body that outlives its session token', () => {
 });
 
 describe('a body that outlives its API key', () => {
+  it('joins no session again, and makes none last longer', async () => {
+    const { caller_id, api_key } = await makeCaller();
+    const { session_id } = await openSessionOf(api_key);
+    const kept = env.DB.prepare('SELECT uid, expires_at FROM sessions WHERE caller_id = ?').bind(caller_id);
+    const before = (await kept.all()).results;
+    const found = vi.spyOn(Object.getPrototypeOf(kept) as D1PreparedStatement, 'all');
+    const rotate = async (): Promise<void> => {
+      await vi.waitUntil(() => found.mock.settledResults.length > 0);
+      await asOperator('POST', `/admin/callers/${caller_id}/rotate`, { grace_seconds: 0 });
+    };
+    const again = { session_id, customer_id: 'CUS-1', ttl_seconds: 86_400 };
+    expect(await statusOf('/v1/sessions', api_key, again, rotate)).toBe(401);
+    vi.restoreAllMocks();
+    expect((await kept.all()).results).toEqual(before);
+  });
+
   it('opens no session beside those that were ended with the key', async () => {
     const { caller_id, api_key } = await makeCaller();
     const all = vi.spyOn(Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement, 'all');
