@@ -17,6 +17,7 @@ export type JsonReading<T extends JsonValue> =
 
 /** The most an `arguments` text may weigh, as UTF-8: far above any tool's schema, small enough to keep and to hash. */
 export const MAX_ARGUMENTS_BYTES = 32 * 1024;
+/** Why more is refused, and what to do: one wording for texts and objects. */
 export const TOO_LARGE = `more than ${MAX_ARGUMENTS_BYTES} bytes are not read; send less`;
 
 /**
