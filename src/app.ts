@@ -13,6 +13,7 @@ import { readConfig, type ConfigReading } from './env.ts';
 import { admin } from './http/admin.ts';
 import { approvalPages } from './http/approval-page.tsx';
 import { approvals } from './http/approvals.ts';
+import { discardBody } from './http/body.ts';
 import { calls } from './http/calls.ts';
 import type { HttpContext, HttpEnv } from './http/context.ts';
 import { docs } from './http/docs.tsx';
@@ -54,11 +55,11 @@ const uncached: MiddlewareHandler<HttpEnv> = async (c, next) => {
   if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
 };
 
-/** A body that nobody read is let go, or its connection would hang. */
-const unreadLetGo: MiddlewareHandler<HttpEnv> = async (c, next) => {
+/** Also a refusal waits for the body it has not read, so that its sender hears it. */
+const bodyTaken: MiddlewareHandler<HttpEnv> = async (c, next) => {
   await next();
   const { body, bodyUsed } = c.req.raw;
-  if (body !== null && !bodyUsed) await body.cancel();
+  if (body !== null && !bodyUsed) await discardBody(body);
 };
 
 /** Read once an isolate. */
@@ -99,7 +100,7 @@ app.use(
   }),
 );
 app.use(uncached);
-app.use(unreadLetGo);
+app.use(bodyTaken);
 app.use(
   methodNotAllowed({
     app,

@@ -3,6 +3,7 @@ import { app } from '../src/app.ts';
 
 const ORIGIN = 'https://toolgate.test';
 const CALLS = `${ORIGIN}/v1/calls`;
+const MIB = 1024 * 1024;
 
 const bindings = (changes: Record<string, unknown> = {}) => ({
   PUBLIC_URL: ORIGIN,
@@ -184,10 +185,37 @@ describe('app', () => {
     expect(limit).not.toHaveBeenCalled();
   });
 
-  it('lets go of a body that it does not read', async () => {
-    let cancelled = false;
-    const body = new ReadableStream({ cancel: () => void (cancelled = true) });
-    await app.request(CALLS, { method: 'POST', body, duplex: 'half' } as RequestInit, bindings());
-    expect(cancelled).toBe(true);
+  describe('a body that it does not read', () => {
+    /** What was taken of it, and whether it was cut. It ends after `bytes`; without them it never sends any. */
+    async function refused(bytes?: number): Promise<{ taken: number; cut: boolean }> {
+      const seen = { taken: 0, cut: false };
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          if (bytes === undefined) return new Promise(() => undefined);
+          if (seen.taken >= bytes) return controller.close();
+          seen.taken += MIB;
+          controller.enqueue(new Uint8Array(MIB));
+        },
+        cancel: () => void (seen.cut = true),
+      });
+      const response = await app.request(CALLS, { method: 'POST', body, duplex: 'half' } as RequestInit, bindings());
+      expect(response.status).toBe(401);
+      return seen;
+    }
+
+    it('is taken all the same, or the refusal would be lost with its connection', async () => {
+      expect(await refused(16 * MIB)).toEqual({ taken: 16 * MIB, cut: false });
+    });
+
+    it('is cut beyond 16 MiB', async () => {
+      const { taken, cut } = await refused(100 * MIB);
+      expect({ isLarge: taken > 20 * MIB, cut }).toEqual({ isLarge: false, cut: true });
+    });
+
+    it('is cut after ten seconds', async () => {
+      const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
+      expect(await refused()).toEqual({ taken: 0, cut: true });
+      expect(timeout).toHaveBeenCalledExactlyOnceWith(10_000);
+    });
   });
 });

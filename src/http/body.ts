@@ -55,24 +55,41 @@ function isPlainJson(headers: Headers): boolean {
   );
 }
 
-/** Null where there is more: a declared length is refused unread, an undeclared one as soon as it passes the limit. */
+/** Null where there is more: a declared length is refused unread, an undeclared one is kept no further than the limit. */
 export async function readAtMost(request: Request, maxBytes: number): Promise<ArrayBuffer | null> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) return null;
   const stream = request.body as ReadableStream<Uint8Array> | null;
   if (stream === null) return new ArrayBuffer();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = stream.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return new Blob(chunks).arrayBuffer();
-    size += value.byteLength;
-    if (size > maxBytes) {
-      await reader.cancel();
-      return null;
-    }
-    chunks.push(value);
+  for await (const chunk of stream.values({ preventCancel: true })) {
+    size += chunk.byteLength;
+    if (size > maxBytes) break;
+    chunks.push(chunk);
   }
+  if (size <= maxBytes) return new Blob(chunks).arrayBuffer();
+  await discardBody(stream);
+  return null;
+}
+
+/** What a refused sender may still send, and for how long, before the connection is cut. */
+const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
+const MAX_DISCARDING_MS = 10_000;
+
+/**
+ * Takes what is left of a body and forgets it. A connection that is closed on bytes nobody took is reset, and the answer is
+ * lost with it: its sender would see a broken connection where the gate said what to mend (RFC 9112, 9.6). Beyond the
+ * limits it is cut all the same: a stranger buys no more than this with a body that never ends.
+ */
+export async function discardBody(body: ReadableStream): Promise<void> {
+  let left = MAX_DISCARDED_BYTES;
+  const counted = new WritableStream({
+    write({ byteLength }: Uint8Array, controller) {
+      left -= byteLength;
+      if (left < 0) controller.error(new RangeError('a body beyond what is discarded'));
+    },
+  });
+  await body.pipeTo(counted, { signal: AbortSignal.timeout(MAX_DISCARDING_MS) }).catch(() => undefined);
 }
 
 /** Null where it is not UTF-8. A byte order mark is kept, for the JSON reader to refuse. */

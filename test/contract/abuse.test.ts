@@ -90,6 +90,20 @@ async function askForRefund(amount_cents: number): Promise<{ link: string; statu
   return { link, status: async () => (await client.send(`/v1/approvals/${id}`, { credential: token })).json['status'] };
 }
 
+it('a body of 8 MiB is told why it is refused, every time', async () => {
+  const body = 'x'.repeat(8 * 1024 * 1024);
+  const { token: credential } = await client.newSession({}, caller);
+  for (let round = 0; round < 5; round += 1) {
+    const answers = [
+      await client.send('/v1/nothing', { body }),
+      await client.send('/v1/calls', { body }),
+      await client.send('/v1/calls', { body, credential, headers: { 'Content-Type': 'text/plain' } }),
+      await client.send('/v1/calls', { body, credential }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 401, 415, 413]);
+  }
+});
+
 describe('a request that was written by hand', () => {
   /** The whole of what comes back on a connection of its own. */
   async function raw(...lines: string[]): Promise<string> {

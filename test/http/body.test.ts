@@ -69,18 +69,13 @@ describe('readJsonBody', () => {
     expect(slugOf((await send({ body, headers })).type)).toBe('body-too-large');
   });
 
-  it('stops reading an undeclared body at the limit and lets it go', async () => {
-    let pulled = 0;
+  it('cuts an undeclared body that never ends', async () => {
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
-      pull: (controller) => {
-        pulled += 1;
-        controller.enqueue(new Uint8Array(10_000));
-      },
+      pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)),
       cancel: () => void (cancelled = true),
     });
     expect(slugOf((await send({ body })).type)).toBe('body-too-large');
-    expect(pulled).toBeLessThan(10);
     expect(cancelled).toBe(true);
   });
 
