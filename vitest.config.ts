@@ -43,6 +43,8 @@ export default defineConfig({
           exclude: ['test/runtime/**', 'test/contract/**'],
           // These files share nothing but modules, so one module graph serves them all.
           isolate: false,
+          // Some think for seconds on a busy machine, none for ever.
+          testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },

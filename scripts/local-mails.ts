@@ -6,6 +6,8 @@ const MAILS_PATH = '/cdn-cgi/local/explorer/api/local/email/sending';
 /** Lists what was sent; with `?email_id=<messageId>` it is one mail, whole. */
 export const mailsUrl = (workerUrl: string): string => `${workerUrl}${MAILS_PATH}`;
 
+const LOOK_LIMIT_MS = 5_000;
+
 const listed = z.object({ messageId: z.string() });
 const whole = z.object({ to: z.array(z.string()), subject: z.string(), text: z.string(), html: z.string() });
 
@@ -22,7 +24,7 @@ export async function localMails(workerUrl: string): Promise<LocalMail[]> {
 }
 
 async function getJson(url: string): Promise<unknown> {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+  const answer = await fetch(url, { signal: AbortSignal.timeout(LOOK_LIMIT_MS) });
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
   return answer.json();
 }

@@ -87,8 +87,10 @@ export class Approver {
         const asked = [...this.asked.values()].find((each) => subject.includes(each.id));
         // A mail may be faster than the answer that tells of its approval.
         if (asked === undefined) return;
+        const link = await this.#gate.linkInMail(id);
+        if (link === null) return;
         this.#seen.add(id);
-        asked.link = await this.#gate.linkInMail(id);
+        asked.link = link;
       }),
     );
   }

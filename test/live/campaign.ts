@@ -7,7 +7,7 @@ import { Approver, isUndecided, type Asked } from './approver.ts';
 import type { BuiltWorker } from './built-worker.ts';
 import { openRecordsOnDisk, type OpenRecord } from './disk.ts';
 import { Gate } from './gate.ts';
-import { SETTLE_LIMIT_MS, untilSettled } from './settling.ts';
+import { SETTLE_LIMIT_MS, untilSettled, untilTold } from './settling.ts';
 import { checkDecisions, checkLedger, checkRows, checkTold, inTime, verifyAudit, Violation } from './truth.ts';
 
 const AGENTS = 12;
@@ -20,8 +20,9 @@ const MAIL_WAIT_MS = 3_000;
 const MIN_LOAD_MS = 100;
 const MAX_LOAD_MS = 2_500;
 const LOOK_MS = 100;
-/** An approval is answered 60 times a minute. */
+/** A session answers 60 polls a minute, and may have three approvals that wait. */
 const POLL_MS = 1_000;
+const ROUND_MS = 3 * POLL_MS;
 
 export class Campaign {
   readonly #worker: BuiltWorker;
@@ -111,7 +112,7 @@ export class Campaign {
 
   async #decideTheRest(): Promise<void> {
     await this.#askForMails();
-    for (const deadline = Date.now() + MAIL_LIMIT_MS; ; await sleep(LOOK_MS)) {
+    for (const deadline = Date.now() + MAIL_LIMIT_MS; ; await sleep(ROUND_MS)) {
       await this.#approver.openMails();
       await this.#learnStatuses();
       const left = this.#approver.undecided();
@@ -168,6 +169,7 @@ export class Campaign {
   /** Holds the ledger, the audit and everything that was told against each other; older sessions are left to the end. */
   async #reckon(agents: readonly Agent[]): Promise<void> {
     await this.#learnStatuses();
+    await untilTold(agents);
     // What people decided since a call was told of its approval is the present truth of that call.
     for (const agent of this.#agents) await Promise.all(agent.calls.filter(isWaiting).map((call) => agent.send(call)));
     await checkLedger(this.#worker);

@@ -77,20 +77,19 @@ export class Gate {
     return answer.status === 200;
   }
 
-  /** The mails since the Worker started, as wrangler lists them; none where its list, no part of the product, hangs. */
+  /** The mails since the Worker started, as wrangler lists them; none where they cannot be looked at just now. */
   async mails(): Promise<{ id: string; subject: string }[]> {
-    const answer = await this.#fetch(`${mailsUrl('')}?per_page=100`, {}, MAILS_LIMIT_MS).catch((error: unknown) => {
-      if (error instanceof TimedOut) return null;
-      throw error;
-    });
+    const answer = await this.#mailbox('per_page=100');
     if (answer === null) return [];
     const listed = z.object({ result: z.array(z.object({ messageId: z.string(), subject: z.string() })) });
-    return listed.parse(JSON.parse(answer.text)).result.map(({ messageId, subject }) => ({ id: messageId, subject }));
+    return listed.parse(JSON.parse(answer)).result.map(({ messageId, subject }) => ({ id: messageId, subject }));
   }
 
+  /** Null where the mail cannot be looked at just now. */
   async linkInMail(id: string): Promise<string | null> {
-    const answer = await this.#fetch(`${mailsUrl('')}?email_id=${encodeURIComponent(id)}`);
-    const { text } = z.object({ result: z.object({ text: z.string() }) }).parse(JSON.parse(answer.text)).result;
+    const answer = await this.#mailbox(`email_id=${encodeURIComponent(id)}`);
+    if (answer === null) return null;
+    const { text } = z.object({ result: z.object({ text: z.string() }) }).parse(JSON.parse(answer)).result;
     return /\/approvals\/\S+\?t=[\w.-]+/.exec(text)?.[0] ?? null;
   }
 
@@ -109,6 +108,16 @@ export class Gate {
       body: new URLSearchParams({ ...form, note: '' }),
     });
     return answer.status;
+  }
+
+  /** Null where wrangler's mailbox, no part of the product, hangs: now and then it does. */
+  async #mailbox(query: string): Promise<string | null> {
+    try {
+      return (await this.#fetch(`${mailsUrl('')}?${query}`, {}, MAILS_LIMIT_MS)).text;
+    } catch (error) {
+      if (error instanceof TimedOut) return null;
+      throw error;
+    }
   }
 
   /** Whatever a person does at whatever moment, the page has an answer: refusals are answers, failures are not. */

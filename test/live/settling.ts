@@ -1,12 +1,15 @@
 /** What settles after a death, and who settles it. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Agent, Call } from './agent.ts';
 import type { BuiltWorker } from './built-worker.ts';
 import type { OpenRecord } from './disk.ts';
-import { Violation } from './truth.ts';
+import { isUnsettled, Violation } from './truth.ts';
 
 /** The alarm looks after a claim four seconds after it was made; a busy machine is given some more. */
 export const SETTLE_LIMIT_MS = 20_000;
 const LOOK_MS = 100;
+/** A call is taken again ten times. */
+const ASK_AGAIN_MS = 2_500;
 
 /** Until every attempt that may have been on its way is settled; how long that took since the restart. */
 export async function untilSettled(
@@ -23,6 +26,20 @@ export async function untilSettled(
     await sleep(LOOK_MS);
   }
 }
+
+/** Sends again what was answered with "not known yet", as a host is told to, until it is known. What stays open the checks name. */
+export async function untilTold(agents: readonly Agent[]): Promise<void> {
+  for (const deadline = Date.now() + SETTLE_LIMIT_MS; Date.now() < deadline; await sleep(ASK_AGAIN_MS)) {
+    const open = agents.map((agent) => ({ agent, calls: agent.calls.filter(isOpen) }));
+    if (open.every(({ calls }) => calls.length === 0)) return;
+    for (const { agent, calls } of open) for (const call of calls) await agent.send(call);
+  }
+}
+
+const isOpen = ({ told }: Call): boolean => {
+  const last = told.at(-1);
+  return last !== undefined && isUnsettled(last);
+};
 
 /** Those whose attempt has no row in the ledger: it may still come to be, and to nothing. */
 async function withoutRow(worker: BuiltWorker, records: readonly OpenRecord[]): Promise<OpenRecord[]> {

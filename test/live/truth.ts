@@ -95,7 +95,7 @@ function checkAnswers(call: Call, applied: string | undefined): void {
 }
 
 /** Answers that say "not known yet"; none may stand once the alarm had its time. */
-const isUnsettled = ({ code, message, approval }: Told): boolean =>
+export const isUnsettled = ({ code, message, approval }: Told): boolean =>
   (code === 'UPSTREAM_UNAVAILABLE' && message?.includes('Nothing was changed') !== true) ||
   approval?.status === 'approved';
 

@@ -57,7 +57,7 @@ describe('a body that outlives its session token', () => {
       const verify = vi.spyOn(crypto.subtle, 'verify');
       const expire = async (): Promise<void> => {
         // The stream may be pulled before anybody reads it: the token must have been found good first.
-        await vi.waitUntil(() => verify.mock.settledResults.at(-1)?.value === true);
+        await vi.waitUntil(() => verify.mock.settledResults.at(-1)?.value === true, 10_000);
         vi.setSystemTime(expiresAt);
       };
       expect(await statusOf(path, token, body, expire)).toBe(401);
@@ -75,7 +75,7 @@ describe('a body that outlives its API key', () => {
     const before = (await kept.all()).results;
     const found = vi.spyOn(Object.getPrototypeOf(kept) as D1PreparedStatement, 'all');
     const rotate = async (): Promise<void> => {
-      await vi.waitUntil(() => found.mock.settledResults.length > 0);
+      await vi.waitUntil(() => found.mock.settledResults.length > 0, 10_000);
       await asOperator('POST', `/admin/callers/${caller_id}/rotate`, { grace_seconds: 0 });
     };
     const again = { session_id, customer_id: 'CUS-1', ttl_seconds: 86_400 };
@@ -89,7 +89,7 @@ describe('a body that outlives its API key', () => {
     const all = vi.spyOn(Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement, 'all');
     const rotate = async (): Promise<void> => {
       // The key must have been found good first.
-      await vi.waitUntil(() => all.mock.settledResults.length > 0);
+      await vi.waitUntil(() => all.mock.settledResults.length > 0, 10_000);
       await asOperator('POST', `/admin/callers/${caller_id}/rotate`, { grace_seconds: 0, end_sessions: true });
     };
     expect(await statusOf('/v1/sessions', api_key, { customer_id: 'CUS-1' }, rotate)).toBe(401);

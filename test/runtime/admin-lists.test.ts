@@ -15,7 +15,7 @@ async function travelled(callerId: string, sessionId: string, rows: number): Pro
   await vi.waitFor(async () => {
     await runDurableObjectAlarm(env.SESSION.getByName(sessionObjectName(callerId, sessionId)));
     expect(await rowsOf(callerId)).toHaveLength(rows);
-  });
+  }, 10_000);
 }
 
 let orders = 0;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalView, LinkProof } from '../../src/session/rpc.ts';
 import { decide, fateOf, linkOf, parkedRefund, parkIn, reject, type Parked } from '../support/approver.ts';
 import { changePolicy, dumpOf, failReads, runAlarm, withoutAlarms } from '../support/inside.ts';
-import { APPROVERS, newAgent, newOrder, outcomeOf, refund } from '../support/session.ts';
+import { APPROVERS, newAgent, newOrder, outcomeOf, POLLING, refund } from '../support/session.ts';
 
 beforeEach(() => void withoutAlarms());
 afterEach(() => {
@@ -94,7 +94,7 @@ describe('looking', () => {
     await vi.waitFor(async () => {
       const answer = await parked.agent.stub().approval(parked.agent.uid, parked.id, 0);
       expect(answer).toMatchObject({ delivery: { sent: 2 } });
-    });
+    }, POLLING);
     await runAlarm(parked.agent.object);
     const proofs = [await linkOf(parked), await linkOf(parked, 1), { ...(await linkOf(parked)), bits: 'no' }];
     const look = async () => {

@@ -6,7 +6,7 @@ import worker from '../../src/index.ts';
 import type { QueueMessage } from '../../src/session/rpc.ts';
 import { decide, parkedRefund, reject, type Parked } from '../support/approver.ts';
 import { alarmOf, changePolicy, rowsIn, runAlarm } from '../support/inside.ts';
-import { refund } from '../support/session.ts';
+import { POLLING, refund } from '../support/session.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -40,7 +40,7 @@ const deliveryOf = async ({ agent, id }: Parked) => {
   return 'refused' in answer ? answer.refused : answer.delivery;
 };
 const untilDelivered = (parked: Parked, delivery: object) =>
-  vi.waitFor(async () => expect(await deliveryOf(parked)).toEqual(delivery), 5_000);
+  vi.waitFor(async () => expect(await deliveryOf(parked)).toEqual(delivery), POLLING);
 
 /** Hands the queue's consumer a batch, and tells which messages it wants again. */
 async function consume(queue: string, bodies: QueueMessage[]): Promise<string[]> {

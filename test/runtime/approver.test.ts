@@ -2,7 +2,7 @@
 import { env, exports } from 'cloudflare:workers';
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { APPROVERS, ledgerOf, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
+import { APPROVERS, ledgerOf, newAgent, newOrder, outcomeOf, POLLING, refund, type Agent } from '../support/session.ts';
 
 const ORIGIN = 'https://toolgate.test';
 
@@ -47,8 +47,9 @@ describe('an approval by mail', () => {
     const links = APPROVERS.map((address) => linkIn(parked.mails.get(address)));
     expect(new Set(links).size).toBe(2);
     for (const link of links) expect(link.startsWith(`${ORIGIN}/approvals/${parked.id}?t=`)).toBe(true);
-    await vi.waitFor(async () =>
-      expect(await stateOf(parked)).toMatchObject({ delivery: { asked: 2, sent: 2, undeliverable: 0 } }),
+    await vi.waitFor(
+      async () => expect(await stateOf(parked)).toMatchObject({ delivery: { asked: 2, sent: 2, undeliverable: 0 } }),
+      POLLING,
     );
   });
 
@@ -103,7 +104,7 @@ describe('an approval by mail', () => {
     const parked = { agent, id: approval?.id ?? '' };
     await vi.waitFor(
       async () => expect(await stateOf(parked)).toMatchObject({ delivery: { asked: 2, sent: 1, undeliverable: 1 } }),
-      5_000,
+      POLLING,
     );
     expect(sent).toEqual([good]);
   });

@@ -4,7 +4,7 @@ import { hashOf } from '../../src/canonical.ts';
 import type { AuditRow } from '../../src/store/audit-row.ts';
 import { decide, linkOf, parkedRefund, parkIn, reject } from '../support/approver.ts';
 import { AHEAD, alarmOf, auditIn, changePolicy, runAlarm, withoutAlarms } from '../support/inside.ts';
-import { APPROVERS, newAgent, newOrder, refund, type Agent } from '../support/session.ts';
+import { APPROVERS, newAgent, newOrder, POLLING, refund, type Agent } from '../support/session.ts';
 
 const at = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: ms });
 beforeEach(() => void withoutAlarms());
@@ -152,7 +152,7 @@ describe("the log's lines", () => {
     await vi.waitFor(async () => {
       const answer = await agent.stub().approval(agent.uid, parked.id, 0);
       expect(answer).toMatchObject({ delivery: { sent: 2 } });
-    });
+    }, POLLING);
     await agent.call('nothing', { argument: 'a Zebra' });
     await agent.call('refund_order', refund('a Zebra'));
     await reject(parked, 'a Zebra note');

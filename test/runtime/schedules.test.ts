@@ -15,9 +15,9 @@ import type { Disturbance, Scenario } from '../simulation/scenario.ts';
 import { RealStage } from '../support/real-stage.ts';
 import { KEY_HASH } from '../support/session.ts';
 
-/** In steps of 50, so that a failure names where to look. */
+/** In steps of 25, so that a failure names where to look. */
 const SCHEDULES = 200;
-const STEP = 50;
+const STEP = 25;
 
 afterEach(() => {
   vi.useRealTimers();

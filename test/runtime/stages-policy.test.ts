@@ -191,7 +191,7 @@ describe('a notice', () => {
     const agent = await noticing(approvers);
     const queue = vi.spyOn(env.QUEUE, 'sendBatch').mockRejectedValue(new Error('the queue is down'));
     expect(await isToldToBePassedOn(agent, await newOrder())).toBe(true);
-    await vi.waitFor(() => expect(queue).toHaveBeenCalled());
+    await vi.waitFor(() => expect(queue).toHaveBeenCalled(), 10_000);
     await changePolicy(agent, { approvers: [] });
     queue.mockRestore();
     const batches = vi.spyOn(env.QUEUE, 'sendBatch');

@@ -10,6 +10,8 @@ import { ledgerSql } from '../../src/store/d1.ts';
 /** Of the one API key that each caller here has. */
 export const KEY_HASH = '0'.repeat(64);
 export const APPROVERS = ['ana@shop.test', 'bo@shop.test'];
+/** How a test waits for what an approval says: a session answers 60 polls a minute. */
+export const POLLING = { interval: 250, timeout: 10_000 };
 
 const policy: Policy = {
   allowed_tools: ['get_order', 'refund_order'],
