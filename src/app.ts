@@ -76,9 +76,11 @@ const configured: MiddlewareHandler<HttpEnv> = async (c, next) => {
 
 /** Only the published host: a page that rebinds its own name to this address (DNS rebinding) sends its own name. */
 const ownHost: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  const { host } = new URL(c.get('config').publicUrl);
+  const { protocol, host } = new URL(c.get('config').publicUrl);
+  // The same authority, its default port written out (RFC 9110, 4.2.3).
+  const own = [host, `${host}:${protocol === 'https:' ? 443 : 80}`];
   const named = [new URL(c.req.url).host, c.req.header('host')?.toLowerCase() ?? host];
-  if (named.some((name) => name !== host)) return problem(c, 'misdirected', { reason: 'foreign_host' });
+  if (!named.every((name) => own.includes(name))) return problem(c, 'misdirected', { reason: 'foreign_host' });
   return next();
 };
 
