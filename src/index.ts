@@ -18,7 +18,12 @@ const DEAD_LETTERS = 'toolgate-dead';
 const WOKEN_A_RUN = 500;
 
 export default {
-  fetch: app.fetch,
+  fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+    const answer = Promise.resolve(app.fetch(request, env, ctx));
+    // A client that has gone cancels what nobody waits for: half of a caller's sessions would not hear of its revocation.
+    ctx.waitUntil(answer);
+    return answer;
+  },
 
   async queue(batch, env) {
     const ports = {

@@ -16,6 +16,11 @@ const TOLD_AT_ONCE = 500;
 const PARALLEL = 25;
 /** An object that does not answer by then is left to the queue. */
 const REACH_MS = 5_000;
+/**
+ * What is not told by then is left to the queue: of a client that has gone the platform lets a request go on for 30 seconds
+ * (docs, "Workers limits").
+ */
+const TELLING_MS = 15_000;
 /** The most messages that Queues takes in one batch. */
 const QUEUE_BATCH = 100;
 
@@ -30,7 +35,7 @@ export async function tellOpenSessions(
     openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit);
 
   const first = await page(null, TOLD_AT_ONCE);
-  const missed = await missedOf(env, first, (session) => session.tell(change));
+  const missed = await missedOf(env, first, (session) => session.tell(change), now + TELLING_MS);
   await queueTelling(env, missed);
   let queued = missed.length;
   let after = first.length === TOLD_AT_ONCE ? first.at(-1)?.uid : undefined;
@@ -67,14 +72,16 @@ export async function endOpenSessions(env: Env, callerId: string): Promise<{ end
   }
 }
 
-/** Asks something of each session's object and returns those that failed or kept silent. */
+/** Asks something of each session's object, until the deadline; returns those that failed, kept silent or were not asked. */
 async function missedOf(
   env: Env,
   places: SessionPlace[],
   ask: (session: SessionRpc, place: SessionPlace) => Promise<unknown>,
+  deadline = Infinity,
 ): Promise<SessionPlace[]> {
   const missed: SessionPlace[] = [];
   for (let start = 0; start < places.length; start += PARALLEL) {
+    if (Date.now() > deadline) return [...missed, ...places.slice(start)];
     const some = places.slice(start, start + PARALLEL);
     const answers = await Promise.allSettled(
       some.map((place) => inTime(ask(sessionStub(env, place.caller_id, place.session_id), place))),

@@ -86,7 +86,7 @@ export class Deployment implements Target {
 
   async fetch(request: Request): Promise<Response> {
     this.#now += this.#random.int(0, PAUSE_MS);
-    return worker.fetch(request, this.#env, {} as ExecutionContext);
+    return worker.fetch(request, this.#env, { waitUntil: () => undefined } as never);
   }
 
   all = async (sql: string, params: SqlValue[] = []): Promise<SqlRow[]> => this.#ledger.all(sql, params);

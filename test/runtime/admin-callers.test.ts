@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { sessionObjectName } from '../../src/auth/tokens.ts';
 import { ask, asOperator, makeCaller, openSessionOf } from '../support/over-http.ts';
+import { enterSessions, objectsThat } from '../support/session-rows.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -19,22 +20,6 @@ async function policyOf(callerId: string): Promise<Record<string, unknown> | und
   const callers = body['callers'] as { caller_id: string; policy: Record<string, unknown> }[];
   return callers.find(({ caller_id }) => caller_id === callerId)?.policy;
 }
-
-/** Rows as sessions leave them, without their objects. */
-async function enterSessions(callerId: string, count: number): Promise<void> {
-  await env.DB.prepare(
-    `INSERT INTO sessions (uid, caller_id, session_id, opened_at, expires_at)
-     SELECT ?1 || printf('-%04d', value), ?1, 'chat-' || value, 1, 9e15 FROM json_each(?2)`,
-  )
-    .bind(callerId, JSON.stringify(Array.from({ length: count }, (_, index) => index)))
-    .run();
-}
-
-/** Puts these in the place of all session objects. */
-const objectsThat = (told: () => Promise<void>) =>
-  vi
-    .spyOn(env.SESSION, 'getByName')
-    .mockReturnValue({ tell: told } as unknown as ReturnType<typeof env.SESSION.getByName>);
 
 describe('/admin', () => {
   it.each(['/admin/callers', '/admin/audit', '/admin/nothing'])('shows %s to the operator alone', async (path) => {

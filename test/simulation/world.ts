@@ -108,7 +108,7 @@ export class World implements Stage {
   }
 
   async fetch(path: string, init: RequestInit): Promise<Response> {
-    return worker.fetch(new Request(`${PUBLIC_URL}${path}`, init), this.env, {} as never);
+    return worker.fetch(new Request(`${PUBLIC_URL}${path}`, init), this.env, { waitUntil: () => undefined } as never);
   }
 
   /** From here on nothing fails any more. */

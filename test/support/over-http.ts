@@ -2,7 +2,7 @@
 import { exports } from 'cloudflare:workers';
 
 /** As vitest.config.ts binds it. */
-const ADMIN_TOKEN = 'a'.repeat(64);
+export const ADMIN_TOKEN = 'a'.repeat(64);
 
 export type Answer = { status: number; headers: Headers; body: Record<string, unknown> };
 
