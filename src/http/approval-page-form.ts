@@ -1,7 +1,7 @@
 /** What an approver's browser posts. The order of SPEC 3: content type, length, body. */
 import * as z from 'zod';
 import type { DecisionRequest } from '../session/rpc.ts';
-import { MAX_BODY_BYTES, readAtMost } from './body.ts';
+import { hasPlainBody, MAX_BODY_BYTES, readAtMost, type BodyReading } from './body.ts';
 
 export const MAX_NOTE_CHARACTERS = 500;
 
@@ -9,7 +9,8 @@ export type DecisionForm = Pick<DecisionRequest, 'decision' | 'phrase' | 'refund
 
 export type FormReading =
   | { ok: true; form: DecisionForm }
-  | { ok: false; status: 413 | 415 | 422; reason: 'content_type' | 'body_too_large' | 'repeated_field' };
+  | (Extract<BodyReading, { ok: false }> & { status: 413 | 422 })
+  | { ok: false; status: 415 | 422; reason: 'content_type' | 'repeated_field' };
 
 /** The fields as the page posts them. Whatever else comes is no refusal here: the page is shown again and says what is due. */
 export const DecisionFields = z.object({
@@ -30,10 +31,11 @@ const FIELDS = Object.keys(DecisionFields.shape);
  * page. A repeated field is refused, because two readers of it could take two decisions; fields of other names are nothing.
  */
 export async function readDecisionForm(request: Request): Promise<FormReading> {
-  if (!isPlainForm(request.headers)) return { ok: false, status: 415, reason: 'content_type' };
-  const bytes = await readAtMost(request, MAX_BODY_BYTES);
-  if (bytes === null) return { ok: false, status: 413, reason: 'body_too_large' };
-  const posted = new URLSearchParams(new TextDecoder().decode(bytes));
+  if (!hasPlainBody(request.headers, 'application/x-www-form-urlencoded'))
+    return { ok: false, status: 415, reason: 'content_type' };
+  const body = await readAtMost(request, MAX_BODY_BYTES);
+  if (!body.ok) return { ...body, status: body.reason === 'body_cut' ? 422 : 413 };
+  const posted = new URLSearchParams(new TextDecoder().decode(body.bytes));
   if (FIELDS.some((name) => posted.getAll(name).length > 1))
     return { ok: false, status: 422, reason: 'repeated_field' };
   return {
@@ -50,12 +52,6 @@ export async function readDecisionForm(request: Request): Promise<FormReading> {
 
 /** Characters as a person counts them, so that an emoji is not two. */
 export const noteIsTooLong = (note: string): boolean => Array.from(note).length > MAX_NOTE_CHARACTERS;
-
-function isPlainForm(headers: Headers): boolean {
-  if (headers.has('content-encoding')) return false;
-  const type = headers.get('content-type') ?? '';
-  return /^application\/x-www-form-urlencoded(?:[ \t]*;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?)?[ \t]*$/i.test(type);
-}
 
 const decisionOf = (value: string | null): DecisionForm['decision'] =>
   value === 'approve' || value === 'reject' ? value : null;

@@ -23,10 +23,11 @@ export async function readJsonBody<Schema extends z.ZodType>(
   schema: Schema,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<z.output<Schema> | Response> {
-  if (!isPlainJson(c.req.raw.headers)) return problem(c, 'unsupported-media-type', { reason: 'content_type' });
-  const bytes = await readAtMost(c.req.raw, maxBytes);
-  if (bytes === null) return problem(c, 'body-too-large', { reason: 'body_too_large' });
-  const text = decodeUtf8(bytes);
+  if (!hasPlainBody(c.req.raw.headers, 'application/json'))
+    return problem(c, 'unsupported-media-type', { reason: 'content_type' });
+  const body = await readAtMost(c.req.raw, maxBytes);
+  if (!body.ok) return problem(c, body.reason === 'body_cut' ? 'invalid-json' : 'body-too-large', body);
+  const text = decodeUtf8(body.bytes);
   if (text === null) return problem(c, 'invalid-json', { reason: 'invalid_utf8' });
   const reading = parseStrictJson(text);
   if (!reading.ok) return problem(c, 'invalid-json', { reason: reading.reason });
@@ -47,29 +48,39 @@ export async function readAgentBody<Schema extends z.ZodType>(
   return Date.now() < expiresAt ? body : refuseCredential(c, 'session_token_expired');
 }
 
-/** `application/json`, alone or with charset=utf-8. An encoded body is refused: its size could not be judged before it is unpacked. */
-function isPlainJson(headers: Headers): boolean {
+/**
+ * A body of that type, with no parameter but charset=utf-8. An encoded body is refused: its size could not be judged before it
+ * is unpacked.
+ */
+export function hasPlainBody(headers: Headers, mediaType: string): boolean {
   if (headers.has('content-encoding')) return false;
-  return /^application\/json(?:[ \t]*;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?)?[ \t]*$/i.test(
-    headers.get('content-type') ?? '',
-  );
+  const [type, ...parameters] = (headers.get('content-type') ?? '').split(';').map((part) => part.trim().toLowerCase());
+  // An empty parameter is none (RFC 9110, 5.6.6).
+  return type === mediaType && parameters.every((each) => each === '' || /^charset *= *"?utf-8"?$/.test(each));
 }
 
-/** Null where there is more: a declared length is refused unread, an undeclared one is kept no further than the limit. */
-export async function readAtMost(request: Request, maxBytes: number): Promise<ArrayBuffer | null> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) return null;
+export type BodyReading = { ok: true; bytes: ArrayBuffer } | { ok: false; reason: 'body_too_large' | 'body_cut' };
+
+/** A declared length beyond the limit is refused unread, an undeclared one is kept no further than that. */
+export async function readAtMost(request: Request, maxBytes: number): Promise<BodyReading> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) return { ok: false, reason: 'body_too_large' };
   const stream = request.body as ReadableStream<Uint8Array> | null;
-  if (stream === null) return new ArrayBuffer();
+  if (stream === null) return { ok: true, bytes: new ArrayBuffer() };
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of stream.values({ preventCancel: true })) {
-    size += chunk.byteLength;
-    if (size > maxBytes) break;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of stream.values({ preventCancel: true })) {
+      size += chunk.byteLength;
+      if (size > maxBytes) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // Its sender has gone in the middle of it: no outage of ours, and nobody reads the answer.
+    return { ok: false, reason: 'body_cut' };
   }
-  if (size <= maxBytes) return new Blob(chunks).arrayBuffer();
+  if (size <= maxBytes) return { ok: true, bytes: await new Blob(chunks).arrayBuffer() };
   await discardBody(stream);
-  return null;
+  return { ok: false, reason: 'body_too_large' };
 }
 
 /** What a refused sender may still send, and for how long, before the connection is cut. */
@@ -82,14 +93,20 @@ const MAX_DISCARDING_MS = 10_000;
  * limits it is cut all the same: a stranger buys no more than this with a body that never ends.
  */
 export async function discardBody(body: ReadableStream): Promise<void> {
-  let left = MAX_DISCARDED_BYTES;
-  const counted = new WritableStream({
-    write({ byteLength }: Uint8Array, controller) {
-      left -= byteLength;
-      if (left < 0) controller.error(new RangeError('a body beyond what is discarded'));
-    },
-  });
-  await body.pipeTo(counted, { signal: AbortSignal.timeout(MAX_DISCARDING_MS) }).catch(() => undefined);
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const tooLong = setTimeout(() => void reader.cancel().catch(() => undefined), MAX_DISCARDING_MS);
+  try {
+    for (let left = MAX_DISCARDED_BYTES; left >= 0;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      left -= value.byteLength;
+    }
+    await reader.cancel();
+  } catch {
+    // Its sender has gone, and hears nothing more.
+  } finally {
+    clearTimeout(tooLong);
+  }
 }
 
 /** Null where it is not UTF-8. A byte order mark is kept, for the JSON reader to refuse. */

@@ -109,11 +109,21 @@ describe('a request that was written by hand', () => {
   async function raw(...lines: string[]): Promise<string> {
     const { hostname, port } = new URL(client.worker.url);
     const socket = connect(Number(port), hostname);
-    socket.setTimeout(5_000, () => socket.destroy());
+    socket.setTimeout(20_000, () => socket.destroy());
     socket.write(`${lines.join('\r\n')}\r\n\r\n`);
     return wholeText(socket).catch(() => '');
   }
   const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0);
+
+  it('is answered after ten seconds though its body never comes', async () => {
+    const { host } = new URL(client.worker.url);
+    const head = ['POST /v1/calls HTTP/1.1', `Host: ${host}`, 'Content-Type: application/json', 'Connection: close'];
+    const answers = await Promise.all([
+      raw(...head, 'Content-Length: 100'),
+      raw(...head, 'Transfer-Encoding: chunked'),
+    ]);
+    expect(answers.map(statusOf)).toEqual([401, 401]);
+  });
 
   it('decides nothing by another Host, two of them, or a whole URL, and is no 5xx', async () => {
     const { link, status } = await askForRefund(1_001);

@@ -26,12 +26,14 @@ describe('readJsonBody', () => {
     expect(await send()).toEqual({ status: 200, read: { tool: 'a' } });
   });
 
-  it.each(['application/json; charset=utf-8', 'APPLICATION/JSON;charset="UTF-8"', 'application/json ; charset=UTF-8'])(
-    'takes the content type %j',
-    async (type) => {
-      expect((await send({ headers: { 'Content-Type': type } })).status).toBe(200);
-    },
-  );
+  it.each([
+    'application/json; charset=utf-8',
+    'APPLICATION/JSON;charset="UTF-8"',
+    'application/json ; charset=UTF-8',
+    'application/json;',
+  ])('takes the content type %j', async (type) => {
+    expect((await send({ headers: { 'Content-Type': type } })).status).toBe(200);
+  });
 
   it.each([
     'text/plain',
@@ -77,6 +79,13 @@ describe('readJsonBody', () => {
     });
     expect(slugOf((await send({ body })).type)).toBe('body-too-large');
     expect(cancelled).toBe(true);
+  });
+
+  it('answers a body whose sender goes in the middle of it, and is no outage', async () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new Error('Network connection lost.')),
+    });
+    expect(await send({ body })).toMatchObject({ status: 400 });
   });
 
   it.each([
