@@ -1,7 +1,6 @@
 /** The approver's part of the demo, through the real mail and the real page: no door that a person does not have. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerOf } from './answer.ts';
-import type { LocalMail } from './local-mails.ts';
 import type { LocalWorker } from './local-worker.ts';
 
 const MAIL_LIMIT_MS = 20_000;
@@ -10,22 +9,12 @@ const MAIL_LIMIT_MS = 20_000;
 export async function linkInMail(worker: Pick<LocalWorker, 'mails' | 'url'>, approvalId: string): Promise<string> {
   const link = new RegExp(`${worker.url}/approvals/${approvalId}\\?t=[A-Za-z0-9_.-]+`);
   for (const deadline = Date.now() + MAIL_LIMIT_MS; Date.now() < deadline; await sleep(200)) {
-    for (const { text } of await mailsNow(worker)) {
+    for (const { text } of await worker.mails()) {
       const [found] = link.exec(text) ?? [];
       if (found !== undefined) return found;
     }
   }
   throw new Error('the mail did not arrive');
-}
-
-/** None where wrangler's list hangs, as it does now and then: the next look finds them. */
-async function mailsNow(worker: Pick<LocalWorker, 'mails'>): Promise<LocalMail[]> {
-  try {
-    return await worker.mails();
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'TimeoutError') return [];
-    throw error;
-  }
 }
 
 /** Opens the page, types the phrase it asks for, sends the form. */

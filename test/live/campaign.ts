@@ -7,7 +7,7 @@ import { Approver, isUndecided, type Asked } from './approver.ts';
 import type { BuiltWorker } from './built-worker.ts';
 import { openRecordsOnDisk, type OpenRecord } from './disk.ts';
 import { Gate } from './gate.ts';
-import { SETTLE_LIMIT_MS, untilSettled, untilTold } from './settling.ts';
+import { SETTLE_LIMIT_MS, untilSettled } from './settling.ts';
 import { checkDecisions, checkLedger, checkRows, checkTold, inTime, verifyAudit, Violation } from './truth.ts';
 
 const AGENTS = 12;
@@ -169,7 +169,6 @@ export class Campaign {
   /** Holds the ledger, the audit and everything that was told against each other; older sessions are left to the end. */
   async #reckon(agents: readonly Agent[]): Promise<void> {
     await this.#learnStatuses();
-    await untilTold(agents);
     // What people decided since a call was told of its approval is the present truth of that call.
     for (const agent of this.#agents) await Promise.all(agent.calls.filter(isWaiting).map((call) => agent.send(call)));
     await checkLedger(this.#worker);

@@ -69,13 +69,14 @@ describe('evaluate', () => {
     ['remainders of decimals', `${'.9%'.repeat(32)}.7`],
     ['a number of a hundred digits', `.${'9'.repeat(99)}`],
   ])('answers %s within 50 ms', (_name, text) => {
-    expect(answerOf(text)).toBe(referenceAnswer(text));
+    const answers = new Set<string | number>();
     // The best of some: a machine may be busy with something else for 50 ms.
     const took = Array.from({ length: 5 }, () => {
       const started = performance.now();
-      answerOf(text);
+      answers.add(answerOf(text));
       return performance.now() - started;
     });
+    expect([...answers]).toEqual([referenceAnswer(text)]);
     expect(Math.min(...took)).toBeLessThan(50);
   });
 });
