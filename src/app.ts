@@ -55,11 +55,10 @@ const uncached: MiddlewareHandler<HttpEnv> = async (c, next) => {
   if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
 };
 
-/** Also a refusal waits for the body it has not read, so that its sender hears it. */
+/** An answer waits for what nobody read of the body, so that its sender hears it. */
 const bodyTaken: MiddlewareHandler<HttpEnv> = async (c, next) => {
   await next();
-  const { body, bodyUsed } = c.req.raw;
-  if (body !== null && !bodyUsed) await discardBody(body);
+  await discardBody(c.req.raw);
 };
 
 /** Read once an isolate. */
@@ -76,9 +75,9 @@ const configured: MiddlewareHandler<HttpEnv> = async (c, next) => {
 
 /** Only the published host: a page that rebinds its own name to this address (DNS rebinding) sends its own name. */
 const ownHost: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  const { protocol, host } = new URL(c.get('config').publicUrl);
+  const { protocol, host, hostname, port } = new URL(c.get('config').publicUrl);
   // The same authority, its default port written out (RFC 9110, 4.2.3).
-  const own = [host, `${host}:${protocol === 'https:' ? 443 : 80}`];
+  const own = [host, `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`];
   const named = [new URL(c.req.url).host, c.req.header('host')?.toLowerCase() ?? host];
   if (!named.every((name) => own.includes(name))) return problem(c, 'misdirected', { reason: 'foreign_host' });
   return next();

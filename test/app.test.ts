@@ -33,7 +33,10 @@ describe('app', () => {
     vi.spyOn(console, 'log').mockImplementation(note);
     vi.spyOn(console, 'error').mockImplementation(note);
   });
-  afterEach(() => void vi.restoreAllMocks());
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
 
   const lastLine = () => JSON.parse(logged.at(-1) ?? '{}') as Record<string, unknown>;
 
@@ -193,7 +196,7 @@ describe('app', () => {
 
   describe('a body that it does not read', () => {
     /** What was taken of it, and whether it was cut. It ends after `bytes`; without them it never sends any. */
-    async function refused(bytes?: number): Promise<{ taken: number; cut: boolean }> {
+    async function refused(bytes?: number, changes: RequestInit = {}): Promise<object> {
       const seen = { taken: 0, cut: false };
       const body = new ReadableStream<Uint8Array>({
         async pull(controller) {
@@ -204,18 +207,23 @@ describe('app', () => {
         },
         cancel: () => void (seen.cut = true),
       });
-      const response = await app.request(CALLS, { method: 'POST', body, duplex: 'half' } as RequestInit, bindings());
-      expect(response.status).toBe(401);
-      return seen;
+      const init = { method: 'POST', body, duplex: 'half', ...changes } as RequestInit;
+      const { status } = await app.request(`${ORIGIN}/admin/callers`, init, bindings());
+      return { status, ...seen };
     }
 
     it('is taken all the same, or the refusal would be lost with its connection', async () => {
-      expect(await refused(16 * MIB)).toEqual({ taken: 16 * MIB, cut: false });
+      expect(await refused(16 * MIB)).toEqual({ status: 401, taken: 16 * MIB, cut: false });
+    });
+
+    it('is taken to its end where it was read in part', async () => {
+      const headers = { authorization: `Bearer ${'a'.repeat(64)}`, 'content-type': 'application/json' };
+      expect(await refused(4 * MIB, { headers })).toEqual({ status: 413, taken: 4 * MIB, cut: false });
     });
 
     it('is cut beyond 16 MiB', async () => {
-      const { taken, cut } = await refused(100 * MIB);
-      expect({ isLarge: taken > 20 * MIB, cut }).toEqual({ isLarge: false, cut: true });
+      // One more is pulled ahead.
+      expect(await refused(100 * MIB)).toEqual({ status: 401, taken: 18 * MIB, cut: true });
     });
 
     it('is cut after ten seconds', async () => {
@@ -224,8 +232,7 @@ describe('app', () => {
       await vi.advanceTimersByTimeAsync(9_999);
       expect(await Promise.race([answer, Promise.resolve('none yet')])).toBe('none yet');
       await vi.advanceTimersByTimeAsync(1);
-      expect(await answer).toEqual({ taken: 0, cut: true });
-      vi.useRealTimers();
+      expect(await answer).toEqual({ status: 401, taken: 0, cut: true });
     });
   });
 });

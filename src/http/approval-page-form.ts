@@ -1,7 +1,7 @@
 /** What an approver's browser posts. The order of SPEC 3: content type, length, body. */
 import * as z from 'zod';
 import type { DecisionRequest } from '../session/rpc.ts';
-import { hasPlainBody, MAX_BODY_BYTES, readAtMost, type BodyReading } from './body.ts';
+import { hasPlainBody, MAX_BODY_BYTES, readAtMost } from './body.ts';
 
 export const MAX_NOTE_CHARACTERS = 500;
 
@@ -9,8 +9,7 @@ export type DecisionForm = Pick<DecisionRequest, 'decision' | 'phrase' | 'refund
 
 export type FormReading =
   | { ok: true; form: DecisionForm }
-  | (Extract<BodyReading, { ok: false }> & { status: 413 | 422 })
-  | { ok: false; status: 415 | 422; reason: 'content_type' | 'repeated_field' };
+  | { ok: false; status: 413 | 415 | 422; reason: 'content_type' | 'body_too_large' | 'body_cut' | 'repeated_field' };
 
 /** The fields as the page posts them. Whatever else comes is no refusal here: the page is shown again and says what is due. */
 export const DecisionFields = z.object({

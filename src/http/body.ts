@@ -1,5 +1,5 @@
 /**
- * Reads a JSON body in the order of SPEC 3: content type, length, strict JSON, schema. Hono's own validators are not used
+ * Reads bodies in the order of SPEC 3: content type, length, strict JSON, schema. Hono's own validators are not used
  * for bodies: they read a wrong content type as `{}` and let the last of two equal names win.
  */
 import type * as z from 'zod';
@@ -26,7 +26,8 @@ export async function readJsonBody<Schema extends z.ZodType>(
   if (!hasPlainBody(c.req.raw.headers, 'application/json'))
     return problem(c, 'unsupported-media-type', { reason: 'content_type' });
   const body = await readAtMost(c.req.raw, maxBytes);
-  if (!body.ok) return problem(c, body.reason === 'body_cut' ? 'invalid-json' : 'body-too-large', body);
+  if (!body.ok)
+    return problem(c, body.reason === 'body_cut' ? 'invalid-json' : 'body-too-large', { reason: body.reason });
   const text = decodeUtf8(body.bytes);
   if (text === null) return problem(c, 'invalid-json', { reason: 'invalid_utf8' });
   const reading = parseStrictJson(text);
@@ -53,15 +54,20 @@ export async function readAgentBody<Schema extends z.ZodType>(
  * is unpacked.
  */
 export function hasPlainBody(headers: Headers, mediaType: string): boolean {
-  if (headers.has('content-encoding')) return false;
-  const [type, ...parameters] = (headers.get('content-type') ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const contentType = headers.get('content-type') ?? '';
+  // Nothing that only some readers take for a blank.
+  if (headers.has('content-encoding') || !/^[\t -~]*$/.test(contentType)) return false;
+  const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
   // An empty parameter is none (RFC 9110, 5.6.6).
-  return type === mediaType && parameters.every((each) => each === '' || /^charset *= *"?utf-8"?$/.test(each));
+  return type === mediaType && parameters.every((each) => /^(?:charset=(?:utf-8|"utf-8"))?$/.test(each));
 }
 
 export type BodyReading = { ok: true; bytes: ArrayBuffer } | { ok: false; reason: 'body_too_large' | 'body_cut' };
 
-/** A declared length beyond the limit is refused unread, an undeclared one is kept no further than that. */
+/**
+ * A declared length beyond the limit is refused unread, an undeclared one is kept no further than that. What is left of it is
+ * for `discardBody`.
+ */
 export async function readAtMost(request: Request, maxBytes: number): Promise<BodyReading> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) return { ok: false, reason: 'body_too_large' };
   const stream = request.body as ReadableStream<Uint8Array> | null;
@@ -71,16 +77,14 @@ export async function readAtMost(request: Request, maxBytes: number): Promise<Bo
   try {
     for await (const chunk of stream.values({ preventCancel: true })) {
       size += chunk.byteLength;
-      if (size > maxBytes) break;
+      if (size > maxBytes) return { ok: false, reason: 'body_too_large' };
       chunks.push(chunk);
     }
   } catch {
-    // Its sender has gone in the middle of it: no outage of ours, and nobody reads the answer.
+    // Its sender has gone in the middle of it, or framed it wrongly: no outage of ours.
     return { ok: false, reason: 'body_cut' };
   }
-  if (size <= maxBytes) return { ok: true, bytes: await new Blob(chunks).arrayBuffer() };
-  await discardBody(stream);
-  return { ok: false, reason: 'body_too_large' };
+  return { ok: true, bytes: await new Blob(chunks).arrayBuffer() };
 }
 
 /** What a refused sender may still send, and for how long, before the connection is cut. */
@@ -92,7 +96,8 @@ const MAX_DISCARDING_MS = 10_000;
  * lost with it: its sender would see a broken connection where the gate said what to mend (RFC 9112, 9.6). Beyond the
  * limits it is cut all the same: a stranger buys no more than this with a body that never ends.
  */
-export async function discardBody(body: ReadableStream): Promise<void> {
+export async function discardBody({ body }: Request): Promise<void> {
+  if (body === null) return;
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   const tooLong = setTimeout(() => void reader.cancel().catch(() => undefined), MAX_DISCARDING_MS);
   try {

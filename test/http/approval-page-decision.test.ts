@@ -93,6 +93,17 @@ describe('a posted decision', () => {
     expect(approver.asked.map(({ method }) => method)).toEqual(['view']);
   });
 
+  it('is told of a form that breaks off, and is no outage', async () => {
+    const approver = approverApp();
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('Network connection lost.')) });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://toolgate.test' };
+    const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+    const response = await approver.ask(await approver.goodPath(), init);
+    expect(response.status).toBe(422);
+    expectPageHeaders(response);
+    expect(approver.asked.map(({ method }) => method)).toEqual(['view']);
+  });
+
   it('is taken up to 64 KiB and refused beyond', async () => {
     const form = String(new URLSearchParams(filled));
     const padded = (bytes: number): string => `${form}&x=${'a'.repeat(bytes - form.length - 3)}`;

@@ -42,6 +42,8 @@ describe('readJsonBody', () => {
     'application/json, text/plain',
     'application/jsonp',
     'application/problem+json',
+    'application/json\u00a0',
+    'application/json; charset="utf-8',
     '',
   ])('refuses the content type %j', async (type) => {
     expect(slugOf((await send({ headers: { 'Content-Type': type } })).type)).toBe('unsupported-media-type');
@@ -71,21 +73,23 @@ describe('readJsonBody', () => {
     expect(slugOf((await send({ body, headers })).type)).toBe('body-too-large');
   });
 
-  it('cuts an undeclared body that never ends', async () => {
-    let cancelled = false;
+  it('stops keeping an undeclared body at the limit', async () => {
+    let pulled = 0;
     const body = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)),
-      cancel: () => void (cancelled = true),
+      pull: (controller) => {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(10_000));
+      },
     });
     expect(slugOf((await send({ body })).type)).toBe('body-too-large');
-    expect(cancelled).toBe(true);
+    expect(pulled).toBeLessThan(10);
   });
 
-  it('answers a body whose sender goes in the middle of it, and is no outage', async () => {
+  it('answers a body that breaks off, and is no outage', async () => {
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error('Network connection lost.')),
     });
-    expect(await send({ body })).toMatchObject({ status: 400 });
+    expect(slugOf((await send({ body })).type)).toBe('invalid-json');
   });
 
   it.each([

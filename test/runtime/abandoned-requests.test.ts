@@ -27,7 +27,7 @@ describe('a change of a caller', () => {
     expect(told).toHaveBeenCalledTimes(60);
   });
 
-  it('is left to the queue where telling takes longer than a request may go on without its client', async () => {
+  it('is left to the queue where telling takes longer than 15 seconds', async () => {
     const { caller_id } = await makeCaller();
     await enterSessions(caller_id, 60);
     vi.useFakeTimers({ toFake: ['Date'] });
