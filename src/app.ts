@@ -73,14 +73,16 @@ const configured: MiddlewareHandler<HttpEnv> = async (c, next) => {
   return next();
 };
 
-/** Only the published host: a page that rebinds its own name to this address (DNS rebinding) sends its own name. */
-const ownHost: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  const { protocol, host, hostname, port } = new URL(c.get('config').publicUrl);
+/**
+ * Only the published origin: a page that rebinds its own name to this address (DNS rebinding) sends its own name, and over plain
+ * http a credential would be everybody's to read. No redirect, which would hide that it was sent so.
+ */
+const ownOrigin: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  const { origin, protocol, host, hostname, port } = new URL(c.get('config').publicUrl);
   // The same authority, its default port written out (RFC 9110, 4.2.3).
-  const own = [host, `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`];
-  const named = [new URL(c.req.url).host, c.req.header('host')?.toLowerCase() ?? host];
-  if (!named.every((name) => own.includes(name))) return problem(c, 'misdirected', { reason: 'foreign_host' });
-  return next();
+  const hosts = [host, `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`];
+  const isOwn = new URL(c.req.url).origin === origin && hosts.includes(c.req.header('host')?.toLowerCase() ?? host);
+  return isOwn ? next() : problem(c, 'misdirected', { reason: 'foreign_origin' });
 };
 
 export const app = new Hono<HttpEnv>();
@@ -111,7 +113,7 @@ app.use(
 );
 app.route('/healthz', healthz);
 app.use(configured);
-app.use(ownHost);
+app.use(ownOrigin);
 app.route('/readyz', readyz);
 app.route('/v1/sessions', sessions);
 app.route('/v1/calls', calls);

@@ -71,6 +71,7 @@ describe('app', () => {
 
   it.each([
     ['a foreign URL host', 'https://evil.test/v1/calls', {}],
+    ['plain http', 'http://toolgate.test/v1/calls', {}],
     ['a foreign Host header', CALLS, { Host: 'evil.test' }],
     ['another port', CALLS, { Host: 'toolgate.test:8443' }],
     ["another scheme's port", CALLS, { Host: 'toolgate.test:80' }],

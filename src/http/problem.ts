@@ -82,8 +82,9 @@ export const PROBLEM_TYPES = {
   },
   misdirected: {
     status: 421,
-    title: 'This host is not served here',
-    explanation: 'The Host header must be the host of the URL this deployment is published under.',
+    title: 'This address is not served here',
+    explanation:
+      'Scheme and host must be those of the URL this deployment is published under. A credential that was sent over plain http may have been read: rotate it.',
   },
   'invalid-body': {
     status: 422,
