@@ -1,4 +1,4 @@
-/** How a moment is written. All moments are milliseconds since the epoch, UTC. */
+/** How a moment is written, and how long something is waited for. All moments are milliseconds since the epoch, UTC. */
 
 /** RFC 3339, for programs. */
 export const timestamp = (at: number): string => new Date(at).toISOString();
@@ -8,3 +8,16 @@ export const toMinute = (at: number): string => `${timestamp(at).slice(0, 16).re
 
 /** `2026-03-01`, the day in UTC. */
 export const toDay = (at: number): string => timestamp(at).slice(0, 10);
+
+/** What is waited for no longer than that. It goes on all the same: an RPC, a mail or a statement cannot be withdrawn. */
+export async function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([answer, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -8,19 +8,20 @@ import type { CallerChange } from '../ports.ts';
 import type { QueueMessage, SessionRpc } from '../session/rpc.ts';
 import { ledgerSql } from '../store/d1.ts';
 import { openSessionsOf, type SessionPlace } from '../store/sessions.ts';
+import { inTime } from '../time.ts';
 import { sessionStub } from './context.ts';
 
 /** More would outlast a client's patience and come near the platform's limit of requests that one request may make. */
 const TOLD_AT_ONCE = 500;
 /** Objects are spread over the world; this many answers are awaited together. */
 const PARALLEL = 25;
-/** An object that does not answer by then is left to the queue. */
+/** An object that does not answer by then counts as missed; an answer that comes late does no harm. */
 const REACH_MS = 5_000;
 /**
- * What is not told by then is left to the queue: of a client that has gone the platform lets a request go on for 30 seconds
- * (docs, "Workers limits").
+ * Whom it has not asked by then it has missed: where a client has gone the platform lets a request go on for 30 seconds
+ * ("Workers limits").
  */
-const TELLING_MS = 15_000;
+const ASKING_MS = 15_000;
 /** The most messages that Queues takes in one batch. */
 const QUEUE_BATCH = 100;
 
@@ -35,7 +36,7 @@ export async function tellOpenSessions(
     openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit);
 
   const first = await page(null, TOLD_AT_ONCE);
-  const missed = await missedOf(env, first, (session) => session.tell(change), now + TELLING_MS);
+  const missed = await missedOf(env, first, (session) => session.tell(change), now + ASKING_MS);
   await queueTelling(env, missed);
   let queued = missed.length;
   let after = first.length === TOLD_AT_ONCE ? first.at(-1)?.uid : undefined;
@@ -49,11 +50,12 @@ export async function tellOpenSessions(
 }
 
 /**
- * Ends a caller's open sessions. `missed` ones could not be reached and go on until their tokens expire; where D1 does not
- * name the next ones they count as one. Never throws: the answer holds the new key, which is shown only once.
+ * Ends a caller's open sessions. `missed` ones could not be reached in time and go on until their tokens expire; where D1 does
+ * not name the next ones they count as one. Never throws: the answer holds the new key, which is shown only once.
  */
 export async function endOpenSessions(env: Env, callerId: string): Promise<{ ended: number; missed: number }> {
   const now = Date.now();
+  const deadline = now + ASKING_MS;
   const counts = { ended: 0, missed: 0 };
   let after: string | null = null;
   for (;;) {
@@ -63,7 +65,7 @@ export async function endOpenSessions(env: Env, callerId: string): Promise<{ end
       return null;
     });
     if (page === null) return { ...counts, missed: counts.missed + 1 };
-    const missed = await missedOf(env, page, (session, { uid }) => session.end(uid));
+    const missed = await missedOf(env, page, (session, { uid }) => session.end(uid), deadline);
     counts.ended += page.length - missed.length;
     counts.missed += missed.length;
     const last = page.at(-1);
@@ -84,24 +86,11 @@ async function missedOf(
     if (Date.now() > deadline) return [...missed, ...places.slice(start)];
     const some = places.slice(start, start + PARALLEL);
     const answers = await Promise.allSettled(
-      some.map((place) => inTime(ask(sessionStub(env, place.caller_id, place.session_id), place))),
+      some.map((place) => inTime(ask(sessionStub(env, place.caller_id, place.session_id), place), REACH_MS)),
     );
     missed.push(...some.filter((_, index) => answers[index]?.status === 'rejected'));
   }
   return missed;
-}
-
-/** An RPC cannot be withdrawn; one that comes late does no harm, because telling and ending may be repeated. */
-async function inTime(answer: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the session object did not answer')), REACH_MS);
-  });
-  try {
-    await Promise.race([answer, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function queueTelling(env: Env, places: SessionPlace[]): Promise<void> {

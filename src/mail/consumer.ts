@@ -8,6 +8,7 @@ import type { Config } from '../env.ts';
 import type { JsonObject } from '../json.ts';
 import { MAX_ADDRESS_CHARACTERS, type CallerChange } from '../ports.ts';
 import type { MailTask, QueueMessage, SessionRpc } from '../session/rpc.ts';
+import { inTime } from '../time.ts';
 import { approvalMail, noticeMail, type Mail } from './messages.ts';
 import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
 
@@ -36,6 +37,9 @@ const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[
 /** The mail service will never deliver to this address; trying again would only cost reputation. */
 const NEVER_DELIVERABLE = new Set(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED']);
 
+/** A batch is answered as a whole: a mail that hangs would hold back what its fellows need for up to 15 minutes. */
+const HANDLING_MS = 30_000;
+
 /** Handles each message of a batch by itself: what one of them meets delays none of the others. */
 export async function consumeMessages(batch: MessageBatch, ports: MailPorts): Promise<void> {
   await Promise.all(batch.messages.map((message) => consume(message, ports)));
@@ -46,15 +50,16 @@ async function consume(message: Message, ports: MailPorts): Promise<void> {
   try {
     // Not dropped here: it may be for a newer version of this Worker. If nobody can read it, it ends as a dead letter.
     if (!parsed.success) throw new UnreadableMessage();
-    await act(parsed.data, ports);
+    await inTime(act(parsed.data, ports), HANDLING_MS);
     message.ack();
   } catch (error) {
-    const delaySeconds = backoffSeconds(message.attempts);
+    const code = error instanceof UnreadableMessage ? 'UNREADABLE_MESSAGE' : errorCode(error);
+    const delaySeconds = backoffSeconds(message.attempts, code);
     ports.log({
       event: 'queue_message_failed',
       message_id: message.id,
       ...parsed.data,
-      code: error instanceof UnreadableMessage ? 'UNREADABLE_MESSAGE' : errorCode(error),
+      code,
       attempt: message.attempts,
       retry_in_seconds: delaySeconds,
     });

@@ -18,12 +18,15 @@ export type LogLine = Record<string, string | number>;
 export type Log = (line: LogLine) => void;
 
 const MAX_DELAY_SECONDS = 3_600;
+/** A day's quota of mails comes back with the day: five tries in twenty hours, and an approval lives for a day. */
+const QUOTA_DELAY_SECONDS = 4 * 3_600;
 
 /**
  * 5 s, 20 s, 80 s, … : the first tries are for a passing fault, and the five that wrangler.toml allows span almost half an
  * hour, which outlives an outage of the mail service. Seconds.
  */
-export const backoffSeconds = (attempts: number): number => Math.min(5 * 4 ** (attempts - 1), MAX_DELAY_SECONDS);
+export const backoffSeconds = (attempts: number, code = ''): number =>
+  code === 'E_DAILY_LIMIT_EXCEEDED' ? QUOTA_DELAY_SECONDS : Math.min(5 * 4 ** (attempts - 1), MAX_DELAY_SECONDS);
 
 /** The code of an error where it has one. Never its message, which may repeat an address. */
 export function errorCode(error: unknown): string {

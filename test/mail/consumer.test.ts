@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { consumeMessages, type MailPorts } from '../../src/mail/consumer.ts';
 import type { LogLine } from '../../src/mail/queue-message.ts';
 import type { CallerChange } from '../../src/ports.ts';
@@ -55,6 +55,8 @@ const failingWith = (code: string, address = 'ana@shop.example'): MailPorts['ema
   send: (mail: EmailMessage | EmailMessageBuilder) =>
     mail.to === address ? Promise.reject(mailError(code)) : Promise.resolve({ messageId: 'sent' }),
 });
+
+afterEach(() => void vi.useRealTimers());
 
 describe('consumeMessages', () => {
   it('sends the mail and then tells the session that it left', async () => {
@@ -129,6 +131,27 @@ describe('consumeMessages', () => {
     ]);
     expect(delivered).toEqual([[message(), 'sent']]);
     expect(log).toContainEqual(expect.objectContaining({ message_id: 'message-0', code: 'UNREADABLE_MESSAGE' }));
+  });
+
+  it("waits for the next day's quota, in tries that span most of a day", async () => {
+    const { ports } = mailPorts({ email: failingWith('E_DAILY_LIMIT_EXCEEDED') });
+    const { batch, fates } = queueBatch([message()]);
+    await consumeMessages(batch, ports);
+    expect(fates).toEqual([{ ack: false, retryDelaySeconds: 4 * 3_600 }]);
+  });
+
+  it('holds back no other message for one that hangs', async () => {
+    vi.useFakeTimers();
+    const { ports, log } = mailPorts({ email: { send: () => new Promise(() => undefined) } });
+    const { batch, fates } = queueBatch([message(), tell]);
+    const handled = consumeMessages(batch, ports);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await handled;
+    expect(fates).toEqual([
+      { ack: false, retryDelaySeconds: 5 },
+      { ack: true, retryDelaySeconds: null },
+    ]);
+    expect(log).toMatchObject([{ event: 'queue_message_failed' }]);
   });
 
   it.each(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED'])('gives an address up at once on %s', async (code) => {

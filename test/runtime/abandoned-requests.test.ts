@@ -38,3 +38,16 @@ describe('a change of a caller', () => {
     expect(sent.mock.calls.map(([batch]) => [...batch].length)).toEqual([35]);
   });
 });
+
+describe('a rotation that ends all sessions', () => {
+  it('counts as missed whom it has not reached in 15 seconds, and shows the key', async () => {
+    const { caller_id } = await makeCaller();
+    await enterSessions(caller_id, 60);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    objectsThat(async () => void vi.setSystemTime(Date.now() + 601));
+    const body = { grace_seconds: 0, end_sessions: true };
+    const answer = await asOperator('POST', `/admin/callers/${caller_id}/rotate`, body);
+    expect([answer.status, answer.body]).toMatchObject([202, { sessions: { ended: 25, missed: 35 } }]);
+    expect(answer.body['api_key']).toMatch(/^tgk_/);
+  });
+});

@@ -16,4 +16,4 @@ export async function enterSessions(callerId: string, count: number): Promise<vo
 export const objectsThat = (told: () => Promise<void>) =>
   vi
     .spyOn(env.SESSION, 'getByName')
-    .mockReturnValue({ tell: told } as unknown as ReturnType<typeof env.SESSION.getByName>);
+    .mockReturnValue({ tell: told, end: told } as unknown as ReturnType<typeof env.SESSION.getByName>);
