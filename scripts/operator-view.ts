@@ -10,6 +10,7 @@ const headsPage = z.object({
   ),
   next_cursor,
 });
+const auditPage = z.object({ rows: z.array(auditRow), next_cursor });
 const ledgerPage = z.object({
   rows: z.array(z.object({ call_key: z.string(), attempt: z.int(), uid: z.string(), applied: z.boolean() })),
   next_cursor,
@@ -26,9 +27,7 @@ export class OperatorView {
 
   /** Every row, or one session name's; each session's in the order of `seq`. */
   async *auditRows(of: Partial<Omit<Place, 'uid'>> = {}): AsyncGenerator<AuditRow> {
-    const { body } = await this.#get('/admin/audit', of, 'application/x-ndjson');
-    if (body === null) return;
-    for await (const line of linesOf(body)) yield auditRow.parse(JSON.parse(line));
+    for await (const { rows } of this.#pages('/admin/audit', auditPage, { ...of, limit: '500' })) yield* rows;
   }
 
   async *attempts(): AsyncGenerator<LedgerAttempt> {
@@ -42,33 +41,22 @@ export class OperatorView {
   async *#pages<Page extends { next_cursor: string | null }>(
     path: string,
     page: z.ZodType<Page>,
+    query: Record<string, string> = {},
   ): AsyncGenerator<Page> {
     let cursor: string | null = null;
     do {
-      const answer = await this.#get(path, cursor === null ? {} : { cursor }, 'application/json');
+      const answer = await this.#get(path, cursor === null ? query : { ...query, cursor });
       const read: Page = page.parse(await answer.json());
       yield read;
       cursor = read.next_cursor;
     } while (cursor !== null);
   }
 
-  async #get(path: string, query: Record<string, string>, accept: string): Promise<Response> {
+  async #get(path: string, query: Record<string, string>): Promise<Response> {
     const url = new URL(path, this.#url);
     url.search = new URLSearchParams(query).toString();
-    const answer = await fetch(url, { headers: { Authorization: `Bearer ${this.#token}`, Accept: accept } });
+    const answer = await fetch(url, { headers: { Authorization: `Bearer ${this.#token}` } });
     if (!answer.ok) throw new Error(`GET ${path} answered ${answer.status}: ${await answer.text()}`);
     return answer;
   }
-}
-
-/** Ends at line feeds alone; a stream that breaks off ends in an error or in half a line, never in a shorter audit. */
-async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of bytes) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
 }
