@@ -78,11 +78,13 @@ const configured: MiddlewareHandler<HttpEnv> = async (c, next) => {
  * http a credential would be everybody's to read. No redirect, which would hide that it was sent so.
  */
 const ownOrigin: MiddlewareHandler<HttpEnv> = async (c, next) => {
-  const { origin, protocol, host, hostname, port } = new URL(c.get('config').publicUrl);
+  const { protocol, host, hostname, port } = new URL(c.get('config').publicUrl);
   // The same authority, its default port written out (RFC 9110, 4.2.3).
   const hosts = [host, `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`];
-  const isOwn = new URL(c.req.url).origin === origin && hosts.includes(c.req.header('host')?.toLowerCase() ?? host);
-  return isOwn ? next() : problem(c, 'misdirected', { reason: 'foreign_origin' });
+  const asked = new URL(c.req.url);
+  if (asked.protocol !== protocol) return problem(c, 'misdirected', { reason: 'foreign_scheme' });
+  const isOwn = asked.host === host && hosts.includes(c.req.header('host')?.toLowerCase() ?? host);
+  return isOwn ? next() : problem(c, 'misdirected', { reason: 'foreign_host' });
 };
 
 export const app = new Hono<HttpEnv>();

@@ -81,6 +81,7 @@ describe('app', () => {
       status: 421,
       slug: 'misdirected',
     });
+    expect(lastLine()['reason']).toBe(url.startsWith('http:') ? 'foreign_scheme' : 'foreign_host');
   });
 
   it('is healthy under any host', async () => {

@@ -97,7 +97,8 @@ const MAX_DISCARDING_MS = 10_000;
  * limits it is cut all the same: a stranger buys no more than this with a body that never ends.
  */
 export async function discardBody({ body }: Request): Promise<void> {
-  if (body === null) return;
+  // What broke off under its reader stays locked in workerd: nothing is left of it.
+  if (body === null || body.locked) return;
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   const tooLong = setTimeout(() => void reader.cancel().catch(() => undefined), MAX_DISCARDING_MS);
   try {

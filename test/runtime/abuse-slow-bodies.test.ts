@@ -1,6 +1,8 @@
 /** Attacks with a body that is sent only after its credential, which was good at first, is good no more. */
+import { createExecutionContext } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import worker from '../../src/index.ts';
 import { signSessionToken } from '../../src/auth/tokens.ts';
 import { withoutAlarms } from '../support/inside.ts';
 import { asOperator, makeCaller, openSessionOf } from '../support/over-http.ts';
@@ -95,5 +97,25 @@ describe('a body that outlives its API key', () => {
     expect(await statusOf('/v1/sessions', api_key, { customer_id: 'CUS-1' }, rotate)).toBe(401);
     const sessions = env.DB.prepare('SELECT uid FROM sessions WHERE caller_id = ?').bind(caller_id);
     expect((await sessions.all()).results).toEqual([]);
+  });
+});
+
+describe('a body that breaks off under its reader', () => {
+  it.each(['/v1/calls', '/v1/calls/openai', '/mcp'])('is no outage: %s', async (path) => {
+    const errors = vi.spyOn(console, 'error').mockReturnValue();
+    const { token } = await openSessionOf((await makeCaller()).api_key);
+    const pieces = [new TextEncoder().encode('{"tool":')];
+    const broken = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const piece = pieces.shift();
+        if (piece === undefined) controller.error(new Error('gone'));
+        else controller.enqueue(piece);
+      },
+    });
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const request = new Request(`https://toolgate.test${path}`, { method: 'POST', headers, body: broken });
+    const { status } = await worker.fetch(request, env, createExecutionContext());
+    expect(status).toBe(400);
+    expect(errors).not.toHaveBeenCalled();
   });
 });
