@@ -9,11 +9,13 @@ export const toMinute = (at: number): string => `${timestamp(at).slice(0, 16).re
 /** `2026-03-01`, the day in UTC. */
 export const toDay = (at: number): string => timestamp(at).slice(0, 10);
 
-/** What is waited for no longer than that. It goes on all the same: an RPC, a mail or a statement cannot be withdrawn. */
+export class TooLate extends Error {}
+
+/** What is waited for no longer than that, else `TooLate`. It goes on all the same: an RPC, a mail or a statement cannot be withdrawn. */
 export async function inTime<T>(answer: Promise<T>, limitMs: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+    timer = setTimeout(() => reject(new TooLate(`no answer within ${limitMs} ms`)), limitMs);
   });
   try {
     return await Promise.race([answer, silence]);

@@ -10,7 +10,7 @@ import { MAX_ADDRESS_CHARACTERS, type CallerChange } from '../ports.ts';
 import type { MailTask, QueueMessage, SessionRpc } from '../session/rpc.ts';
 import { inTime } from '../time.ts';
 import { approvalMail, noticeMail, type Mail } from './messages.ts';
-import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
+import { backoffSeconds, errorCode, HANDLING_MS, queueMessageSchema, QUOTA_SPENT, type Log } from './queue-message.ts';
 
 /** What telling a session of its caller's change takes. */
 export type TellPorts = {
@@ -36,9 +36,6 @@ const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[
 
 /** The mail service will never deliver to this address; trying again would only cost reputation. */
 const NEVER_DELIVERABLE = new Set(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED']);
-
-/** A batch is answered as a whole: a mail that hangs would hold back what its fellows need for up to 15 minutes. */
-const HANDLING_MS = 30_000;
 
 /** Handles each message of a batch by itself: what one of them meets delays none of the others. */
 export async function consumeMessages(batch: MessageBatch, ports: MailPorts): Promise<void> {
@@ -75,7 +72,11 @@ async function act(message: QueueMessage, ports: MailPorts): Promise<void> {
   const task = await session.mailTask(message);
   if (task === null) return;
   if (task.kind === 'approval' && ports.config.loopback) ports.print(`Approval ${task.view.id}: ${task.link}`);
-  const failure = await send(task, ports);
+  const failure = await send(task, ports).catch(async (error: unknown) => {
+    // Seen at once, and taken back when it leaves: the quota may come back later than the approval lives.
+    if (errorCode(error) === QUOTA_SPENT) await session.delivered(message, 'undeliverable');
+    throw error;
+  });
   await session.delivered(message, failure === null ? 'sent' : 'undeliverable');
   ports.log({
     event: failure === null ? 'mail_sent' : 'mail_undeliverable',

@@ -1,7 +1,8 @@
 /** The last stop of a queue message: no mail leaves from here, so it is made visible that it never left. */
 import type { QueueMessage, SessionRpc } from '../session/rpc.ts';
+import { inTime } from '../time.ts';
 import { tellChange, type TellPorts } from './consumer.ts';
-import { backoffSeconds, errorCode, queueMessageSchema, type Log } from './queue-message.ts';
+import { backoffSeconds, errorCode, HANDLING_MS, queueMessageSchema, type Log } from './queue-message.ts';
 
 export type DeadLetterPorts = Pick<TellPorts, 'callerChange'> & {
   session: (object: string) => Pick<SessionRpc, 'delivered' | 'tell'>;
@@ -22,7 +23,7 @@ async function bury(message: Message, ports: DeadLetterPorts): Promise<void> {
   const parsed = queueMessageSchema.safeParse(message.body);
   const ids = { message_id: message.id, ...parsed.data };
   try {
-    if (parsed.success) await act(parsed.data, ports);
+    if (parsed.success) await inTime(act(parsed.data, ports), HANDLING_MS);
     log({ event: 'dead_letter', ...ids, ...(parsed.success ? {} : { code: 'UNREADABLE_MESSAGE' }) });
     message.ack();
   } catch (error) {

@@ -133,10 +133,11 @@ describe('consumeMessages', () => {
     expect(log).toContainEqual(expect.objectContaining({ message_id: 'message-0', code: 'UNREADABLE_MESSAGE' }));
   });
 
-  it("waits for the next day's quota, in tries that span most of a day", async () => {
-    const { ports } = mailPorts({ email: failingWith('E_DAILY_LIMIT_EXCEEDED') });
+  it("shows a spent quota at once, and waits for the next day's", async () => {
+    const { ports, delivered } = mailPorts({ email: failingWith('E_DAILY_LIMIT_EXCEEDED') });
     const { batch, fates } = queueBatch([message()]);
     await consumeMessages(batch, ports);
+    expect(delivered).toEqual([[message(), 'undeliverable']]);
     expect(fates).toEqual([{ ack: false, retryDelaySeconds: 4 * 3_600 }]);
   });
 
@@ -151,7 +152,7 @@ describe('consumeMessages', () => {
       { ack: false, retryDelaySeconds: 5 },
       { ack: true, retryDelaySeconds: null },
     ]);
-    expect(log).toMatchObject([{ event: 'queue_message_failed' }]);
+    expect(log).toMatchObject([{ event: 'queue_message_failed', code: 'TIMEOUT' }]);
   });
 
   it.each(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED'])('gives an address up at once on %s', async (code) => {

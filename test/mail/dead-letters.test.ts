@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buryDeadLetters } from '../../src/mail/dead-letters.ts';
 import type { LogLine } from '../../src/mail/queue-message.ts';
 import type { CallerChange } from '../../src/ports.ts';
@@ -23,6 +23,8 @@ function deadLetterPorts(fails = false) {
   const callerChange = () => Promise.resolve(revokedCaller);
   return { ports: { session, callerChange, log: (line: LogLine) => void log.push(line) }, delivered, told, log };
 }
+
+afterEach(() => void vi.useRealTimers());
 
 describe('buryDeadLetters', () => {
   it("marks the address of an approval's mail undeliverable", async () => {
@@ -53,6 +55,16 @@ describe('buryDeadLetters', () => {
         { event: 'dead_letter', message_id: 'message-1', code: 'UNREADABLE_MESSAGE' },
       ]),
     );
+  });
+
+  it('holds back no other message for one that hangs', async () => {
+    vi.useFakeTimers();
+    const { ports } = deadLetterPorts();
+    const { batch, fates } = queueBatch([tell, approval]);
+    const handled = buryDeadLetters(batch, { ...ports, callerChange: () => new Promise(() => undefined) });
+    await vi.advanceTimersByTimeAsync(30_000);
+    await handled;
+    expect(fates.map(({ ack }) => ack)).toEqual([false, true]);
   });
 
   it.each([approval, tell])('keeps the $type message where the session cannot be reached', async (message) => {
