@@ -14,6 +14,8 @@ import { writeSampleData } from './sample-data.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DEFAULT_PORT = '8787';
+const SHUT =
+  'The gate is shut: .dev.vars lacks what the log names. Mend it, or delete the file for a new one, and start again.';
 
 let stopping = false;
 
@@ -44,7 +46,9 @@ try {
     sql: [writeSampleData(join(ROOT, '.wrangler'))],
     onLine: (line) => console.log(line),
   });
-  console.log(quickStart(worker.url, await openDemo(worker)));
+  if (worker.isConfigured) console.log(quickStart(worker.url, await openDemo(worker)));
+  // Asked once more, now that the log is shown: it names what is missing.
+  else console.log(`${SHUT}\n${await (await fetch(`${worker.url}/readyz`)).text()}`);
   throw new Error(await worker.ended);
 } catch (error) {
   if (!stopping) {

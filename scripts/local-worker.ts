@@ -12,6 +12,8 @@ import { claimPort, runWrangler, startWrangler } from './wrangler.ts';
 
 const DATABASE = 'toolgate';
 const START_LIMIT_MS = 60_000;
+/** No mail leaves this machine, so any sender will do. */
+const MAIL_FROM = 'toolgate@example.com';
 
 /** One line a request, and the table of bindings at each reload. */
 const WRANGLERS_OWN = /^(?:\[wrangler:info\]|Your Worker has access|Binding +Resource|env\.\w+ )/;
@@ -34,6 +36,8 @@ export type StartOptions = {
 export type LocalWorker = {
   url: string;
   adminToken: string;
+  /** False while the gate is shut: the secrets file lacks something, which the Worker's log names. */
+  isConfigured: boolean;
   mails: () => Promise<LocalMail[]>;
   /** Resolves with the reason if the server ends without having been asked to. */
   ended: Promise<string>;
@@ -44,43 +48,45 @@ export async function startWorker(options: StartOptions): Promise<LocalWorker> {
   const { persistTo, secretsFile, main, sql = [], onLine } = options;
   const port = await claimPort(options.port ?? 0);
   const url = `http://localhost:${port}`;
-  const adminToken = ensureSecrets(secretsFile);
+  const secrets = ensureSecrets(secretsFile);
   const local = ['--local', '--persist-to', persistTo];
 
   await runWrangler(['d1', 'migrations', 'apply', DATABASE, ...local], persistTo);
   for (const file of sql) await runWrangler(['d1', 'execute', DATABASE, ...local, '--yes', '--file', file], persistTo);
 
   // PUBLIC_URL stands on the command line, not in the file, so that it follows the port.
-  const served = ['--port', String(port), '--inspector-port', '0', '--var', `PUBLIC_URL:${url}`];
+  const sender = 'MAIL_FROM' in secrets ? [] : ['--var', `MAIL_FROM:${MAIL_FROM}`];
+  const served = ['--port', String(port), '--inspector-port', '0', '--var', `PUBLIC_URL:${url}`, ...sender];
   const kept = ['--persist-to', persistTo, '--env-file', secretsFile, '--show-interactive-dev-session', 'false'];
   const server = startWrangler([...(main === undefined ? ['dev'] : ['dev', main]), ...served, ...kept], persistTo);
   const ended = server.ended.then(() => 'The server ended by itself.');
   const output = collectLines(server, onLine);
+  let isConfigured: boolean;
   try {
-    await untilReady(url, ended);
+    isConfigured = await untilReady(url, ended);
   } catch (error) {
     await server.stop();
     throw new Error(`The Worker did not start.\n${output.early.join('\n')}`, { cause: error });
   }
   output.serve();
-  return { url, adminToken, mails: () => localMails(url), ended, stop: server.stop };
+  return {
+    url,
+    adminToken: secrets['ADMIN_TOKEN'] ?? '',
+    isConfigured,
+    mails: () => localMails(url),
+    ended,
+    stop: server.stop,
+  };
 }
 
-/** Writes the secrets if there are none, readable by this user alone, and returns the operator's token. */
-function ensureSecrets(file: string): string {
+/** What the file holds. It is written with fresh secrets, readable by this user alone, if there is none. */
+function ensureSecrets(file: string): NodeJS.Dict<string> {
   if (!existsSync(file)) {
     const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
-    const lines = [
-      `ADMIN_TOKEN="${random()}"`,
-      `TOOLGATE_SECRET="${random()}"`,
-      'MAIL_FROM="toolgate@example.com"',
-      '',
-    ];
+    const lines = [`ADMIN_TOKEN="${random()}"`, `TOOLGATE_SECRET="${random()}"`, `MAIL_FROM="${MAIL_FROM}"`, ''];
     writeFileSync(file, lines.join('\n'), { mode: 0o600, flag: 'wx' });
   }
-  const adminToken = parseEnv(readFileSync(file, 'utf8'))['ADMIN_TOKEN'];
-  if (adminToken === undefined) throw new Error(`${file} holds no ADMIN_TOKEN: delete it, and a new one is made`);
-  return adminToken;
+  return parseEnv(readFileSync(file, 'utf8'));
 }
 
 /** Before it serves, wrangler's lines are kept for the case that it never does; then the Worker's own are passed on. */
@@ -96,13 +102,15 @@ function collectLines(server: Guarded, onLine: StartOptions['onLine']) {
   return { early, serve: () => void (serving = true) };
 }
 
-async function untilReady(url: string, ended: Promise<string>): Promise<void> {
+/** Whether the gate is open when the Worker serves. */
+async function untilReady(url: string, ended: Promise<string>): Promise<boolean> {
   const deadline = Date.now() + START_LIMIT_MS;
   const end = { reason: '' };
   void ended.then((reason) => (end.reason = reason));
   while (end.reason === '' && Date.now() < deadline) {
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
-    if (answer?.ok) return;
+    if (answer?.ok) return true;
+    if ((await answer?.text())?.includes('/docs/problems/not-configured')) return false;
     await sleep(200);
   }
   throw new Error(end.reason || `${url}/readyz was not 200 within ${START_LIMIT_MS / 1_000} seconds`);

@@ -26,7 +26,7 @@ ASKED=$(${call({ tool: 'refund_order', arguments: refund })}); echo "$ASKED"
 MAILS=${mailsUrl(url)}
 APPROVAL=$(echo "$ASKED" | grep -o 'apr_[0-9a-f]*' | head -n 1)
 mails() { for ID in $(curl -s "$MAILS" | grep -o '"messageId":"[^"]*"' | cut -d '"' -f 4); do curl -s -G "$MAILS" --data-urlencode "email_id=$ID"; done; }
-until LINK=$(mails | grep -o "${url}/approvals/$APPROVAL?t=[A-Za-z0-9_.-]*" | head -n 1); [ -n "$LINK" ]; do sleep 1; done; echo "$LINK"
+LINK=; until [ -z "$APPROVAL" ] || [ -n "$LINK" ]; do sleep 1; LINK=$(mails | grep -o "${url}/approvals/$APPROVAL?t=[A-Za-z0-9_.-]*" | head -n 1); done; echo "\${LINK:-Nothing waits: see the answer to 2}"
 
 # 4. Approve: open the link in a browser, type 25.90 and choose, or post what its form would (303: decided)
 SHOWN=$(curl -s "$LINK" | grep -o 'name="refunded_cents" value="[0-9]*"' | grep -o '[0-9]*')

@@ -68,9 +68,12 @@ const readings = new WeakMap<Env, ConfigReading>();
 const configured: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const reading = readings.get(c.env) ?? readConfig(c.env);
   readings.set(c.env, reading);
-  if (!reading.ok) return problem(c, 'not-configured', { reason: reading.flaws.join('; ') });
-  c.set('config', reading.config);
-  return next();
+  if (reading.ok) {
+    c.set('config', reading.config);
+    return next();
+  }
+  if (reading.publicUrl !== null) c.set('publicUrl', reading.publicUrl);
+  return problem(c, 'not-configured', { reason: reading.flaws.join('; ') });
 };
 
 /**

@@ -22,10 +22,12 @@ export interface Config {
   readonly mailFrom: string;
 }
 
-/** `flaws` are for the log: names and what is expected of each, never a value. */
+/**
+ * `flaws` are for the log: names and what is expected of each, never a value. `publicUrl` is null where it is one of them.
+ */
 export type ConfigReading =
   | { readonly ok: true; readonly config: Config }
-  | { readonly ok: false; readonly flaws: readonly string[] };
+  | { readonly ok: false; readonly flaws: readonly string[]; readonly publicUrl: string | null };
 
 // An operator whose secret is too short must not be sent to look for an absent one.
 const NO_SECRET = `missing or not at least ${MIN_SECRET_BYTES} bytes in hex or base64, as openssl rand -hex ${MIN_SECRET_BYTES} makes them`;
@@ -52,7 +54,8 @@ const Origin = z.string(NO_ORIGIN).transform((text, context) => {
 const Variables = z.object({
   ADMIN_TOKEN: z.string(NO_SECRET).refine((text) => Secret.safeParse(text).success, NO_SECRET),
   TOOLGATE_SECRET: Secret,
-  TOOLGATE_SECRET_PREVIOUS: Secret.optional(),
+  // An empty one is none: a line in a file that is kept for the next rotation.
+  TOOLGATE_SECRET_PREVIOUS: z.preprocess((text) => (text === '' ? undefined : text), Secret.optional()),
   PUBLIC_URL: Origin,
   MAIL_FROM: z.email('missing or not an e-mail address'),
 });
@@ -61,7 +64,9 @@ const Variables = z.object({
 export function readConfig(env: unknown): ConfigReading {
   const reading = Variables.safeParse(env);
   if (!reading.success) {
-    return { ok: false, flaws: reading.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) };
+    const flaws = reading.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    const published = Variables.pick({ PUBLIC_URL: true }).safeParse(env).data;
+    return { ok: false, flaws, publicUrl: published?.PUBLIC_URL.publicUrl ?? null };
   }
   const { ADMIN_TOKEN, TOOLGATE_SECRET, TOOLGATE_SECRET_PREVIOUS, PUBLIC_URL, MAIL_FROM } = reading.data;
   return {

@@ -47,9 +47,14 @@ describe('app', () => {
       'answers %s with 503',
       async (path) => {
         const { status, body } = await read(await app.request(ORIGIN + path, {}, unconfigured));
-        expect({ status, type: body.type }).toEqual({ status: 503, type: '/docs/problems/not-configured' });
+        expect({ status, type: body.type }).toEqual({ status: 503, type: `${ORIGIN}/docs/problems/not-configured` });
       },
     );
+
+    it('answers with a relative type while it does not know its own name', async () => {
+      const { body } = await read(await app.request(CALLS, {}, bindings({ PUBLIC_URL: 'toolgate.test' })));
+      expect(body.type).toBe('/docs/problems/not-configured');
+    });
 
     it('names what is missing in the log only', async () => {
       const response = await app.request(`${ORIGIN}/readyz`, {}, unconfigured);

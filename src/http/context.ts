@@ -9,6 +9,8 @@ export type HttpEnv = {
   Variables: {
     /** Absent only on `/healthz` and on the answer that says so (503 `not-configured`). */
     config: Config;
+    /** Known while something else of the configuration is not. */
+    publicUrl?: string;
     /** Made here, never taken from a header: a client must not choose what the log and the audit call its request. */
     requestId: string;
     /** Why a request was refused, in fixed words; it goes to the log line and never to the client. */

@@ -160,8 +160,8 @@ export function problem<Slug extends ProblemSlug>(c: HttpContext, slug: Slug, op
 /** Where a problem type is explained. */
 export const problemUrl = (publicUrl: string, slug: ProblemSlug): string => `${publicUrl}/docs/problems/${slug}`;
 
-/** Empty, so that URLs are relative, while nothing is configured: no other name of this deployment can be trusted. */
+/** Empty, so that URLs are relative, while PUBLIC_URL is not known: no other name of this deployment can be trusted. */
 function publicUrlOf(c: HttpContext): string {
   const config: HttpContext['var']['config'] | undefined = c.get('config');
-  return config?.publicUrl ?? '';
+  return config?.publicUrl ?? c.get('publicUrl') ?? '';
 }

@@ -1,7 +1,17 @@
 /** SPEC 10 "Local": whatever ends `npm run dev` and `npm run demo`, and whenever, they leave no process and no port behind. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,7 +70,8 @@ function npmRun(...args: string[]): Run {
   const npm = spawn('npm', ['run', ...args], {
     cwd: checkout,
     detached: true,
-    env: { ...process.env, TMPDIR: temporary },
+    // wrangler shows what the Worker logs, as it does where nobody asks it for less.
+    env: { ...process.env, TMPDIR: temporary, WRANGLER_LOG: 'log' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';
@@ -103,6 +114,23 @@ describe.runIf(process.platform === 'linux')('npm run dev', { timeout: TEST_LIMI
     npm.kill('SIGKILL');
     await nothingIsLeft();
     expect(await claimPort(port)).toBe(port);
+  });
+
+  it('takes secrets that are there, needs no sender beside them, and stays shut where one is too short', async () => {
+    const secrets = (tail: string): string => `ADMIN_TOKEN="${'a'.repeat(64)}"\nTOOLGATE_SECRET="${tail}"\n`;
+    for (const [secret, said] of [
+      ['b'.repeat(64), '# Open another session'],
+      ['short', 'TOOLGATE_SECRET: missing or not at least 32 bytes'],
+    ] as const) {
+      writeFileSync(join(checkout, '.dev.vars'), secrets(secret));
+      const port = await claimPort(0);
+      const { npm, says } = npmRun('dev', '--', '--port', String(port));
+      await says(said);
+      const answers = await Promise.all(['healthz', 'readyz'].map((path) => fetch(`http://localhost:${port}/${path}`)));
+      expect(answers.map(({ status }) => status)).toEqual([200, secret === 'short' ? 503 : 200]);
+      npm.kill('SIGKILL');
+      await nothingIsLeft();
+    }
   });
 });
 
