@@ -116,7 +116,8 @@ describe('the table audit', () => {
     "UPDATE audit SET code = 'OTHER' WHERE uid = ?",
     "UPDATE audit SET arguments = 'other' WHERE uid = ?",
     'UPDATE audit SET arguments = NULL, salt = NULL, ok = 0 WHERE uid = ?',
-    'UPDATE audit SET arguments = NULL WHERE uid = ?',
+    "UPDATE audit SET arguments = NULL, salt = 'other' WHERE uid = ?",
+    'UPDATE audit SET salt = NULL WHERE uid = ?',
     'DELETE FROM audit WHERE uid = ?',
   ])('refuses %s', async (statement) => {
     await expect(run(statement, (await stored()).uid)).rejects.toThrow('the audit is append-only');
@@ -132,11 +133,14 @@ describe('the table audit', () => {
     expect(await storedOf(row)).toEqual([row]);
   });
 
-  it('lets arguments be erased together with their salt', async () => {
-    const row = await stored();
-    await run('UPDATE audit SET arguments = NULL, salt = NULL WHERE uid = ?', row.uid);
-    expect(await storedOf(row)).toEqual([{ ...row, arguments: null, salt: null }]);
-  });
+  it.each(['arguments = NULL', 'arguments = NULL, salt = NULL'])(
+    'erases arguments with their salt: %s',
+    async (set) => {
+      const row = await stored();
+      await run(`UPDATE audit SET ${set} WHERE uid = ?`, row.uid);
+      expect(await storedOf(row)).toEqual([{ ...row, arguments: null, salt: null }]);
+    },
+  );
 });
 
 describe('listAudit', () => {
