@@ -64,7 +64,6 @@ function rowOf(ending: Ending, { record, session, at, salt }: Circumstances): Om
     duration_ms: Math.max(0, at - started),
     request_id: requestOf(origin),
     contract: ending.contract ?? record?.contract ?? null,
-    withheld: false,
   };
 }
 

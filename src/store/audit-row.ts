@@ -37,8 +37,11 @@ export const auditRow = z.strictObject({
   request_id: z.string().nullable().describe('The X-Request-Id of the request.'),
   contract: z.string().nullable().describe("The version of the tool's contract."),
   hash: z.string().describe('Of the row before it and this one.'),
-  /** D1 refused the row with its arguments. Not hashed: the object cannot know it in advance. */
-  withheld: z.boolean().describe('The row travelled without its arguments.'),
+  /** D1 refused the row with its arguments. Not hashed, as the object cannot know it in advance, and so shown only where it is so. */
+  withheld: z
+    .literal(true)
+    .exactOptional()
+    .describe('The row travelled without its arguments. Else it has no such member.'),
 });
 export type AuditRow = z.output<typeof auditRow>;
 

@@ -39,7 +39,7 @@ export async function deliver(sql: LedgerSql, { uid, rows, approvals, session }:
   return last === undefined ? null : z.object({ hash: z.string() }).parse(read).hash;
 }
 
-const toColumns = (row: AuditRow): object => ({ ...row, at: Date.parse(row.at) });
+const toColumns = (row: AuditRow): object => ({ ...row, at: Date.parse(row.at), withheld: row.withheld === true });
 
 /** ECMA-262, 21.4.1.1: no Date is later. */
 const MAX_TIME_MS = 8.64e15;
@@ -86,7 +86,12 @@ export async function listAudit(
   return { rows: kept.map(toAuditRow), next_cursor };
 }
 
-const toAuditRow = (row: SqlRow): AuditRow => storedRow.safeParse(row).data ?? unreadableRow(row);
+function toAuditRow(stored: SqlRow): AuditRow {
+  const { data } = storedRow.safeParse(stored);
+  if (data === undefined) return unreadableRow(stored);
+  const { withheld, ...row } = data;
+  return withheld ? { ...row, withheld } : row;
+}
 
 /**
  * No object writes such a row, so whoever did tampered with the table. It is shown with its place and nothing else: the page
@@ -117,5 +122,4 @@ const unreadableRow = ({ uid, seq, caller_id, session_id }: SqlRow): AuditRow =>
   request_id: null,
   contract: null,
   hash: '',
-  withheld: false,
 });

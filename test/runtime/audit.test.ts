@@ -17,7 +17,7 @@ afterEach(() => {
 function breaksOf({ caller_id, session_id, uid }: Agent, rows: AuditRow[]): number[] {
   let previous = hashOf([caller_id, session_id, uid]);
   return rows.flatMap((row, place) => {
-    const { arguments: text, salt, hash, withheld: _mark, ...chained } = row;
+    const { arguments: text, salt, hash, ...chained } = row;
     const expected = hashOf([1, previous, chained]);
     const argumentsFit = text === null || salt === null || row.args_hash === hashOf([salt, text]);
     previous = hash;

@@ -8,7 +8,7 @@ const session = { caller_id: 'caller-1', session_id: 'chat-1', uid: 'uid-1' };
 describe('chainHash', () => {
   it('is SHA-256 of RFC 8785 [1, previous hash, the row without arguments, salt and hash]', () => {
     const row = auditRow(session);
-    const { arguments: _arguments, salt: _salt, hash: _hash, withheld: _withheld, ...hashed } = row;
+    const { arguments: _arguments, salt: _salt, hash: _hash, ...hashed } = row;
     expect(chainHash('previous', row)).toBe(sha256Hex(canonicalJson([1, 'previous', hashed])));
   });
 

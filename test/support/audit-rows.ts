@@ -31,7 +31,6 @@ export function auditRow(session: Session, changes: Partial<AuditRow> = {}, prev
     request_id: 'req-1',
     contract: 'c0ffee',
     hash: '',
-    withheld: false,
     ...changes,
   };
   const before = previous ?? firstPrevious(session.caller_id, session.session_id, session.uid);
