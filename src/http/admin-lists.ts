@@ -32,11 +32,19 @@ export const cursor = z
   .default(null)
   .describe('What the page before gave as next_cursor.');
 
-/** Refuses unknown and ill-typed parameters: a misspelled filter must not show everything as if it had been applied. */
+/**
+ * Refuses unknown and ill-typed parameters: a misspelled filter must not show everything as if it had been applied. A known one
+ * without a value is none, as clients write what they leave open.
+ */
 export function checkedQuery<Schema extends z.ZodObject<z.ZodRawShape, z.core.$strict>>(schema: Schema) {
+  const isLeftOpen = ([name, value]: [string, unknown]): boolean => value === '' && Object.hasOwn(schema.shape, name);
+  const filled = z.preprocess(
+    (query) => Object.fromEntries(Object.entries(query as object).filter((each) => !isLeftOpen(each))),
+    schema,
+  );
   const refuse = (result: { success: boolean; error?: z.core.$ZodError }, c: HttpContext): Response | undefined =>
     result.error && problem(c, 'invalid-body', { reason: 'query', detail: describeMisfits(result.error) });
-  return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', schema, refuse);
+  return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', filled as unknown as Schema, refuse);
 }
 
 /** A page, or the problem of a cursor that this list never handed out. */

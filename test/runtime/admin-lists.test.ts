@@ -96,13 +96,22 @@ describe('GET /admin/audit', () => {
     'from=yesterday',
     'from=2026-01-02',
     'callerid=x',
-    'tool=',
     'tool=a&tool=b',
     'cursor=nonsense',
   ])('refuses ?%s', async (query) => {
     const { status, body } = await asOperator('GET', `/admin/audit?${query}`);
     expect(status).toBe(422);
     expect(body).toMatchObject({ type: 'https://toolgate.test/docs/problems/invalid-body' });
+  });
+
+  it('takes an empty value for none', async () => {
+    const { caller_id } = await askedForRefund();
+    const read = (query: string) => asOperator('GET', `/admin/audit?caller_id=${caller_id}${query}`);
+    const { body } = await read('');
+    expect((await read('&session_id=&tool=&code=&from=&to=&cursor=&limit=')).body).toEqual(body);
+    for (const path of ['/admin/approvals?status=&caller_id=', '/admin/audit/heads?cursor=', '/admin/ledger?cursor='])
+      expect((await asOperator('GET', path)).status).toBe(200);
+    expect((await asOperator('GET', '/admin/approvals?callerid=')).status).toBe(422);
   });
 
   it('streams all rows as lines and notes the export', async () => {
