@@ -86,8 +86,6 @@ function refuseOpening(c: HttpContext, answer: Extract<OpenAnswer, { refused: st
         reason: answer.refused,
         detail: "customer_id: required by this caller's policy",
       });
-    case 'unknown_tool':
-      return problem(c, 'invalid-body', { reason: answer.refused, detail: 'tools: names a tool that does not exist' });
     case 'widened':
       return problem(c, 'policy-widened', {
         reason: `widened_${answer.field}`,

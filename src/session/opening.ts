@@ -93,7 +93,7 @@ export class Opening {
       if (entered === null) return { refused: 'revoked' };
       const caller = newer(entered, opening.told);
       const row = { uid, caller_id, session_id, customer_id, requested_by: requested_by?.toLowerCase() ?? null };
-      const refusal = opening.isEnded ? ({ refused: 'ended' } as const) : refusedOpening(request, caller, this.#ports);
+      const refusal = opening.isEnded ? ({ refused: 'ended' } as const) : refusedOpening(request, caller);
       if (refusal !== null) {
         await this.#limited(() => withdrawSession(ledger, uid));
         return refusal;
@@ -121,7 +121,7 @@ export class Opening {
     if (readSession(sql) === null) return this.#openNew(request);
     takeChange(sql, entered);
     const session = theSession(sql);
-    const refusal = refusedRejoin(request, session, this.#ports);
+    const refusal = refusedRejoin(request, session);
     if (refusal !== null) return refusal;
     const own = { ...session.own, ...ownOf(request) };
     narrow(sql, own, expires_at, now());
@@ -179,14 +179,14 @@ type Limits = Pick<Scope, 'tools' | 'max_steps' | 'max_refund_cents' | 'max_sess
 
 const limitsOf = (policy: Policy): Limits => ({ ...policy, tools: policy.allowed_tools });
 
-function refusedOpening(request: OpenRequest, caller: CallerChange, { tools }: SessionPorts): Refused | null {
+function refusedOpening(request: OpenRequest, caller: CallerChange): Refused | null {
   if (caller.revoked) return { refused: 'revoked' };
   if (request.customer_id === undefined && caller.policy.customer_scope === 'required')
     return { refused: 'customer_required' };
-  return unnarrowed(request, limitsOf(caller.policy), tools);
+  return unnarrowed(request, limitsOf(caller.policy));
 }
 
-function refusedRejoin(request: OpenRequest, session: SessionRow, { tools }: SessionPorts): Refused | null {
+function refusedRejoin(request: OpenRequest, session: SessionRow): Refused | null {
   if (session.revoked) return { refused: 'revoked' };
   if (session.ended_at !== null) return { refused: 'ended' };
   if (request.customer_id !== undefined && request.customer_id !== session.customer_id)
@@ -194,12 +194,11 @@ function refusedRejoin(request: OpenRequest, session: SessionRow, { tools }: Ses
   if (request.requested_by !== undefined && request.requested_by.toLowerCase() !== session.requested_by)
     return { refused: 'conflict', field: 'requested_by' };
   if (lacksCustomer(session)) return { refused: 'customer_required' };
-  return unnarrowed(request, scopeOf(session), tools);
+  return unnarrowed(request, scopeOf(session));
 }
 
 /** A session only narrows what is in force; the field that would widen it is named. */
-function unnarrowed(request: OpenRequest, limits: Limits, tools: SessionPorts['tools']): Refused | null {
-  if (request.tools?.some((name) => !tools.has(name)) === true) return { refused: 'unknown_tool' };
+function unnarrowed(request: OpenRequest, limits: Limits): Refused | null {
   if (request.tools?.some((name) => !limits.tools.includes(name)) === true)
     return { refused: 'widened', field: 'tools' };
   const most = { ...limits, max_session_refund_cents: limits.max_session_refund_cents ?? Infinity };

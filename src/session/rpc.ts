@@ -40,7 +40,6 @@ export type OpenAnswer =
   /** A field that is fixed at opening differs, or the customer is missing where one is required. */
   | { refused: 'conflict'; field: 'customer_id' | 'requested_by' }
   | { refused: 'customer_required' }
-  | { refused: 'unknown_tool' }
   | { refused: 'widened'; field: string };
 
 export type CallRequest = {
