@@ -176,6 +176,7 @@ const Ending = ({ page }: { page: ApprovalPage }) => {
       return (
         <Notice tone="info" title="Approved, and being carried out">
           <p>It was approved {decided}. The result is not known yet.</p>
+          <Note note={view.note} />
           <a class="reload" href="">
             Load this page again
           </a>
@@ -185,6 +186,7 @@ const Ending = ({ page }: { page: ApprovalPage }) => {
       return (
         <Notice tone="good" title="Approved, and done">
           <p>It was approved {decided}.</p>
+          <Note note={view.note} />
           {view.result?.ok === true && <AnswerList answer={view.result.data} currency={view.claimed.currency} />}
         </Notice>
       );

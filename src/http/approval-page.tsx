@@ -39,10 +39,6 @@ export const approvalPages = new Hono<HttpEnv>()
     return reading.ok
       ? showAgain(c, link, reading.form, { refused: 'note_too_long', view: answer.view })
       : answerRefusal(c, reading.status, reading.reason, UNREADABLE_FORM);
-  })
-  .all('/:id', (c) => {
-    c.header('Allow', 'GET, HEAD, POST');
-    return answerRefusal(c, 405, 'method', NO_SUCH_METHOD);
   });
 
 /** Logged like every exception; a browser is told so in HTML. Deciding twice is harmless: the first decision stands. */
@@ -133,10 +129,6 @@ const FOREIGN_ORIGIN: RefusalText = {
 const UNREADABLE_FORM: RefusalText = {
   title: 'This is not the form of the page',
   explanation: 'Nothing was decided. Open the link from the mail in your browser and use the form there.',
-};
-const NO_SUCH_METHOD: RefusalText = {
-  title: 'This cannot be done with a link',
-  explanation: 'A link is opened (GET) and its form is sent (POST).',
 };
 const UNAVAILABLE: RefusalText = {
   title: 'This cannot be answered right now',

@@ -4,11 +4,10 @@ import * as z from 'zod';
 import type { ApprovalAnswer } from '../session/rpc.ts';
 import { timestamp } from '../time.ts';
 import { sessionStub, type HttpEnv } from './context.ts';
-import { authenticateAgent, refuseCredential } from './credentials.ts';
+import { agentTools, authenticateAgent, refuseCredential } from './credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
 import { observed } from './observed.ts';
 import { problem } from './problem.ts';
-import { agentTools } from './tools.ts';
 
 type Approval = Exclude<ApprovalAnswer, { refused: string }>;
 

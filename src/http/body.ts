@@ -7,7 +7,7 @@ import { parseStrictJson } from '../json.ts';
 import { shownMemberName } from '../outcome.ts';
 import type { SessionClaims } from '../auth/tokens.ts';
 import type { HttpContext } from './context.ts';
-import { refuseCredential } from './credentials.ts';
+import { refuseAgent, refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
 
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -41,12 +41,13 @@ export async function readJsonBody<Schema extends z.ZodType>(
 /** The body of an agent's request, whose token must still be good when it has come: its sender may take as long as it likes. */
 export async function readAgentBody<Schema extends z.ZodType>(
   c: HttpContext,
-  { expiresAt }: SessionClaims,
+  agent: SessionClaims,
   schema: Schema,
   maxBytes = MAX_BODY_BYTES,
 ): Promise<z.output<Schema> | Response> {
   const body = await readJsonBody(c, schema, maxBytes);
-  return Date.now() < expiresAt ? body : refuseCredential(c, 'session_token_expired');
+  if (Date.now() >= agent.expiresAt) return refuseCredential(c, 'session_token_expired');
+  return body instanceof Response ? refuseAgent(c, agent, body) : body;
 }
 
 /**

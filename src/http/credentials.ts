@@ -7,7 +7,7 @@ import { isAdminToken, readApiKey, sameHash } from '../auth/api-key.ts';
 import { verifySessionToken, type SessionClaims } from '../auth/tokens.ts';
 import { findKeyHashes } from '../store/callers.ts';
 import { ledgerSql } from '../store/d1.ts';
-import type { HttpContext, HttpEnv } from './context.ts';
+import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
 import { problem } from './problem.ts';
 
 /** RFC 6750's token68. Two headers arrive joined by a comma, which is none of its characters. */
@@ -40,6 +40,17 @@ export async function authenticateAgent(c: HttpContext): Promise<SessionClaims |
   const claims = await verifySessionToken(c.get('config'), token, Date.now());
   return claims ?? refuseCredential(c, 'bad_session_token');
 }
+
+/** The names a session may use now; null where it takes no more calls. */
+export const agentTools = (c: HttpContext, agent: SessionClaims): Promise<string[] | null> =>
+  sessionStub(c.env, agent.caller, agent.session).tools(agent.uid);
+
+/**
+ * What is wrong with a request is told to a live session alone: the credential comes first (SPEC 3). A good call is asked
+ * nothing here, since its session judges the token by itself.
+ */
+export const refuseAgent = async (c: HttpContext, agent: SessionClaims, refusal: Response): Promise<Response> =>
+  (await agentTools(c, agent)) === null ? refuseCredential(c, 'session_not_live') : refusal;
 
 /**
  * One wording for every failure, counted per client address: good credentials are never slowed down by somebody's guessing

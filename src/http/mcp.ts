@@ -10,13 +10,12 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { readAgentBody } from './body.ts';
 import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './calls-in-a-row.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
-import { authenticateAgent, refuseCredential } from './credentials.ts';
+import { agentTools, authenticateAgent, refuseAgent, refuseCredential } from './credentials.ts';
 import { batchFlaw } from './mcp-batch.ts';
 import { answerMessage, methodOf, type McpMethods } from './mcp-message.ts';
 import { BodyRefused, toolMethods } from './mcp-methods.ts';
 import { problem } from './problem.ts';
 import { refuseCall } from './propose.ts';
-import { agentTools } from './tools.ts';
 
 const AnyJson = z.custom<JsonValue>();
 
@@ -30,8 +29,10 @@ export const mcp = new Hono<HttpEnv>().post('/', async (c) => {
   const body = await readAgentBody(c, agent, AnyJson, MAX_CALLS_BODY_BYTES);
   if (body instanceof Response) return body;
   const messages = Array.isArray(body) ? body : [body];
-  if (messages.length > MAX_CALLS)
-    return problem(c, 'invalid-body', { reason: 'too_many_calls', detail: `expected at most ${MAX_CALLS} messages` });
+  if (messages.length > MAX_CALLS) {
+    const detail = `expected at most ${MAX_CALLS} messages`;
+    return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'too_many_calls', detail }));
+  }
 
   // A call asks the session by itself whether the token is still good.
   const onlyCalls = messages.every((message) => methodOf(message) === 'tools/call');

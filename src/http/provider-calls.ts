@@ -13,10 +13,9 @@ import type { ProposedCall } from '../providers/provider.ts';
 import { readAgentBody } from './body.ts';
 import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './calls-in-a-row.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
-import { authenticateAgent, refuseCredential } from './credentials.ts';
+import { agentTools, authenticateAgent, refuseAgent, refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
 import { refuseCall } from './propose.ts';
-import { agentTools } from './tools.ts';
 
 export const ResponseBody = z
   .custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'expected an object')
@@ -26,15 +25,19 @@ export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) =>
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
   const provider = providerNamed(c.req.param('provider'));
-  if (provider === undefined) return problem(c, 'not-found', { reason: 'unknown_provider' });
+  if (provider === undefined) return refuseAgent(c, agent, problem(c, 'not-found', { reason: 'unknown_provider' }));
   const body = await readAgentBody(c, agent, ResponseBody, MAX_CALLS_BODY_BYTES);
   if (body instanceof Response) return body;
 
   const calls = provider.decode(body);
-  if (calls === null)
-    return problem(c, 'invalid-body', { reason: 'no_calls_member', detail: `expected ${provider.takes}` });
-  if (calls.length > MAX_CALLS)
-    return problem(c, 'invalid-body', { reason: 'too_many_calls', detail: `expected at most ${MAX_CALLS} calls` });
+  if (calls === null) {
+    const detail = `expected ${provider.takes}`;
+    return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'no_calls_member', detail }));
+  }
+  if (calls.length > MAX_CALLS) {
+    const detail = `expected at most ${MAX_CALLS} calls`;
+    return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'too_many_calls', detail }));
+  }
 
   const outcomes = await outcomesOf(c, agent, calls);
   if (outcomes instanceof Response) return outcomes;

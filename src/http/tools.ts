@@ -1,13 +1,12 @@
 /** The tools a session may use, as a provider's request takes them: `GET /v1/tools` (SPEC 3). */
 import { Hono } from 'hono';
 import * as z from 'zod';
-import type { SessionClaims } from '../auth/tokens.ts';
 import { definitionFormats } from '../providers/index.ts';
 import { neutral } from '../providers/neutral.ts';
 import { allTools } from '../tools/index.ts';
 import { describeMisfits } from './body.ts';
-import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
-import { authenticateAgent, refuseCredential } from './credentials.ts';
+import type { HttpEnv } from './context.ts';
+import { agentTools, authenticateAgent, refuseCredential } from './credentials.ts';
 import { problem } from './problem.ts';
 
 /** Strict: a misspelled name must not answer with another format as if it had been understood. */
@@ -24,7 +23,3 @@ export const tools = new Hono<HttpEnv>().get('/', async (c) => {
   // In the registry's order, which is that of the names: equal bytes from call to call keep a provider's prompt cache.
   return c.json({ tools: format.tools(allTools.filter(({ name }) => allowed.includes(name))) });
 });
-
-/** The names a session may use now; null where it takes no more calls. */
-export const agentTools = (c: HttpContext, agent: SessionClaims): Promise<string[] | null> =>
-  sessionStub(c.env, agent.caller, agent.session).tools(agent.uid);

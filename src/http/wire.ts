@@ -119,7 +119,7 @@ export const approval = z.strictObject({
   ...approvalNotice.shape,
   tool: z.string(),
   decided_at: time.exactOptional(),
-  note: z.string().exactOptional().describe('What the person who decided wrote.'),
+  note: z.string().exactOptional().describe('What the person who rejected it wrote.'),
   delivery: z
     .strictObject({ asked: cents, sent: cents, undeliverable: cents })
     .describe('Approvers asked, mails that left, and mails that never will.'),

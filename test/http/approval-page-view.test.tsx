@@ -127,12 +127,10 @@ describe('ApprovalBody', () => {
     [{ status: 'approved', decided_by: 0, decided_at: 0 }, 'It was approved by you, at 1970-01-01 00:00 UTC'],
     [
       {
-        status: 'executed',
-        decided_by: 1,
-        decided_at: 0,
+        ...{ status: 'executed', decided_by: 1, decided_at: 0, note: 'Photos seen' },
         result: { ok: true, replayed: false, data: { order_id: 'ORD-1001', refunded_cents: 2590 } },
       },
-      'It was approved by another approver, at 1970-01-01 00:00 UTC. Order ID ORD-1001 Refunded 25.90 BRL',
+      'It was approved by another approver, at 1970-01-01 00:00 UTC. Note: Photos seen Order ID ORD-1001 Refunded 25.90 BRL',
     ],
     [
       { status: 'rejected', decided_by: 0, decided_at: 0, note: 'Already paid' },

@@ -47,7 +47,7 @@ describe('an approval link that is opened', () => {
     const response = await approver.get(method);
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, HEAD, POST');
-    expectPageHeaders(response);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(approver.asked).toEqual([]);
   });
 

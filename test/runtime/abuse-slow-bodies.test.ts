@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import worker from '../../src/index.ts';
 import { signSessionToken } from '../../src/auth/tokens.ts';
 import { withoutAlarms } from '../support/inside.ts';
-import { asOperator, makeCaller, openSessionOf } from '../support/over-http.ts';
+import { ask, asOperator, makeCaller, openSessionOf } from '../support/over-http.ts';
 import { configOf } from '../support/reached.ts';
 import { ledgerOf, newAgent, newOrder, refund } from '../support/session.ts';
 
@@ -117,5 +117,29 @@ describe('a body that breaks off under its reader', () => {
     const { status } = await worker.fetch(request, env, createExecutionContext());
     expect(status).toBe(400);
     expect(errors).not.toHaveBeenCalled();
+  });
+});
+
+describe('a body that is wrong, from a session that has ended', () => {
+  it.each([
+    ['/v1/calls', '{', {}],
+    ['/v1/calls', '{}', { 'content-type': 'text/plain' }],
+    ['/v1/calls', 'x'.repeat(65_537), {}],
+    ['/v1/calls/openai', '{}', {}],
+    ['/v1/calls/nobody', '{}', {}],
+    ['/mcp', '[', {}],
+    ['/mcp', JSON.stringify(Array.from({ length: 129 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))), {}],
+  ])('is a bad credential first: %s', async (path, body, changes) => {
+    const { api_key } = await makeCaller();
+    const { session_id, token } = await openSessionOf(api_key);
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...changes };
+    const send = async () => {
+      const response = await exports.default.fetch(`https://toolgate.test${path}`, { method: 'POST', headers, body });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    expect([400, 404, 413, 415, 422]).toContain(await send());
+    await ask(api_key, 'DELETE', `/v1/sessions/${session_id}`);
+    expect(await send()).toBe(401);
   });
 });
