@@ -110,7 +110,8 @@ async function untilReady(url: string, ended: Promise<string>): Promise<boolean>
   while (end.reason === '' && Date.now() < deadline) {
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
     if (answer?.ok) return true;
-    if ((await answer?.text())?.includes('/docs/problems/not-configured')) return false;
+    const text = await answer?.text().catch(() => '');
+    if (text?.includes('/docs/problems/not-configured')) return false;
     await sleep(200);
   }
   throw new Error(end.reason || `${url}/readyz was not 200 within ${START_LIMIT_MS / 1_000} seconds`);

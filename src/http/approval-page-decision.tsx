@@ -130,7 +130,7 @@ const NoteField = ({ view, typed, problem }: FieldProps) => (
       Note <span class="small">(optional)</span>
     </label>
     <p class="hint" id="note-hint">
-      At most {MAX_NOTE_CHARACTERS} characters. If you reject, the agent reads it.
+      At most {MAX_NOTE_CHARACTERS} characters. The other approvers can read it; if you reject, the agent can, too.
     </p>
     {problem && <Problem id="note-problem" text={wordingOf('note_too_long', view)} />}
     <textarea id="note" name="note" rows={4} {...describedBy('note', problem)}>

@@ -210,13 +210,14 @@ const Ending = ({ page }: { page: ApprovalPage }) => {
   }
 };
 
-const Failure = ({ view: { result, decided_at, decided_by } }: { view: ApprovalView }) => (
+const Failure = ({ view: { result, decided_at, decided_by, note } }: { view: ApprovalView }) => (
   <Notice tone="bad" title="Not done">
     {decided_by !== null && decided_at !== null && (
       <p>
         It was approved at <Time at={decided_at} />, but could not be carried out.
       </p>
     )}
+    <Note note={note} />
     {result?.ok === false && (
       <p>
         {messageOf(result.refusal)} <span class="small">({codeOf(result.refusal)})</span>

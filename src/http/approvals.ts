@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { ApprovalAnswer } from '../session/rpc.ts';
 import { timestamp } from '../time.ts';
 import { sessionStub, type HttpEnv } from './context.ts';
-import { agentTools, authenticateAgent, refuseCredential } from './credentials.ts';
+import { authenticateAgent, refuseAgent, refuseCredential } from './credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
 import { observed } from './observed.ts';
 import { problem } from './problem.ts';
@@ -23,10 +23,8 @@ export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
   const wait = WaitSeconds.safeParse(c.req.query('wait'));
-  if (!wait.success) {
-    if ((await agentTools(c, agent)) === null) return refuseCredential(c, 'session_not_live');
-    return problem(c, 'invalid-body', { reason: 'wait', detail: `wait: ${EXPECTED_WAIT}` });
-  }
+  if (!wait.success)
+    return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'wait', detail: `wait: ${EXPECTED_WAIT}` }));
 
   const answer = await sessionStub(c.env, agent.caller, agent.session).approval(
     agent.uid,

@@ -49,8 +49,11 @@ export const agentTools = (c: HttpContext, agent: SessionClaims): Promise<string
  * What is wrong with a request is told to a live session alone: the credential comes first (SPEC 3). A good call is asked
  * nothing here, since its session judges the token by itself.
  */
-export const refuseAgent = async (c: HttpContext, agent: SessionClaims, refusal: Response): Promise<Response> =>
-  (await agentTools(c, agent)) === null ? refuseCredential(c, 'session_not_live') : refusal;
+export async function refuseAgent(c: HttpContext, agent: SessionClaims, refusal: Response): Promise<Response> {
+  // Not a 503 where it cannot be asked: a host would repeat what can never work.
+  const allowed = await agentTools(c, agent).catch(() => []);
+  return allowed === null ? refuseCredential(c, 'session_not_live') : refusal;
+}
 
 /**
  * One wording for every failure, counted per client address: good credentials are never slowed down by somebody's guessing

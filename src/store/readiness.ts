@@ -1,7 +1,7 @@
 /** Whether the shared database can serve: it answers, and the migrations were applied. */
 import type { LedgerSql } from '../ports.ts';
 
-/** The table that the last migration makes: where it is, all are. A test compares it with the migrations. */
+/** The newest table: where it is, all are. What a later migration changes without a table it does not tell. A test compares it with the migrations. */
 export const NEWEST_TABLE = 'transactions';
 
 /** Throws when D1 is out of reach. */

@@ -6,6 +6,8 @@ import { ApprovalBody, titleOf, type ApprovalPage } from '../../src/http/approva
 import type { ApprovalView } from '../../src/session/rpc.ts';
 import { approvalView, ledgerFacts } from '../support/approval-view.ts';
 
+const toolChanged = { ok: false, refusal: { code: 'TOOL_CHANGED' } } as const;
+
 type Changes = Partial<ApprovalView> & { again?: ApprovalPage['again'] };
 
 const pageOf = ({ again, ...changes }: Changes = {}): ApprovalPage => ({
@@ -138,8 +140,8 @@ describe('ApprovalBody', () => {
     ],
     [{ status: 'expired' }, 'Nobody decided before 2026-11-30 14:05 UTC, so it was not done.'],
     [
-      { status: 'failed', decided_by: 0, decided_at: 0, result: { ok: false, refusal: { code: 'TOOL_CHANGED' } } },
-      'could not be carried out. The tool has changed since this was asked for, so it was not done. Ask for it anew. (TOOL_CHANGED)',
+      { status: 'failed', decided_by: 0, decided_at: 0, note: 'Fine', result: toolChanged },
+      'could not be carried out. Note: Fine The tool has changed since this was asked for, so it was not done. Ask for it anew. (TOOL_CHANGED)',
     ],
     [
       { status: 'failed', result: { ok: false, refusal: { code: 'WITHDRAWN' } } },

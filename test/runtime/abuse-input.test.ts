@@ -60,7 +60,7 @@ describe('a name that every object has', () => {
         slug: 404,
         approval: 404,
         session: 422,
-        toolOfSession: 422,
+        toolOfSession: 403,
         caller: 422,
         query: 422,
         filter: [],

@@ -216,7 +216,6 @@ describe('every answer to a link', () => {
       [200, visit(link, { method: 'HEAD' })],
       [404, visit(path(parked.id, 'x'))],
       [403, submit(link, undefined, { origin: 'https://evil.test' })],
-      [405, visit(link, { method: 'PUT' })],
       [413, submit(link, { note: 'x'.repeat(70_000) })],
       [415, submit(link, undefined, { 'content-type': 'text/plain' })],
       [422, submit(link, { decision: 'approve', phrase: '' })],
@@ -231,5 +230,13 @@ describe('every answer to a link', () => {
     const decided = await submit(link);
     expect(decided.status).toBe(303);
     expectClosed(decided);
+  });
+
+  it('is no page where the method is wrong, and repeats nothing of the link', async () => {
+    const { status, headers, text } = await visit(link, { method: 'PUT' });
+    expect([status, headers.get('content-type')]).toEqual([405, 'application/problem+json']);
+    expect([headers.get('x-frame-options'), headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
+    expect(text).not.toContain(parked.id);
+    expect(text).not.toContain(token);
   });
 });

@@ -63,16 +63,15 @@ async function costOfCall({ policy = {}, tool = 'refund_order', args, before, id
 const same = (agent: Agent, order: string) => agent.call('refund_order', refund(order), 'same');
 
 describe('a transport error', () => {
-  it('costs nothing', async () => {
+  it.each([
+    ['of nobody costs nothing', false, { tool: 'x' }, 401, 0],
+    ['of a session costs 1 hop and no row, to ask whether it is live', true, { tool: 1 }, 422, 1],
+  ])('%s', async (_, isKnown, body, status, hops) => {
     const { token } = await openSessionOf((await makeCaller()).api_key);
-    const [rpc, d1] = [vi.spyOn(Session.prototype, 'call'), watchD1()];
-    for (const [credential, body, status] of [
-      ['no token', {}, 401],
-      [token, { tool: 1 }, 422],
-      [token, [], 422],
-    ] as const)
-      expect((await ask(credential, 'POST', '/v1/calls', body)).status).toBe(status);
-    expect(rpc).not.toHaveBeenCalled();
+    const [call, tools, d1] = [vi.spyOn(Session.prototype, 'call'), vi.spyOn(Session.prototype, 'tools'), watchD1()];
+    expect((await ask(isKnown ? token : 'no token', 'POST', '/v1/calls', body)).status).toBe(status);
+    expect(tools).toHaveBeenCalledTimes(hops);
+    expect(call).not.toHaveBeenCalled();
     expect(d1.trips).toEqual([]);
   });
 });
