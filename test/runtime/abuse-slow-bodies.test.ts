@@ -120,7 +120,7 @@ describe('a body that breaks off under its reader', () => {
   });
 });
 
-describe('a body that is wrong, from a session that has ended', () => {
+describe('a body that is wrong', () => {
   it.each([
     ['/v1/calls', '{', {}],
     ['/v1/calls', '{}', { 'content-type': 'text/plain' }],
@@ -129,7 +129,7 @@ describe('a body that is wrong, from a session that has ended', () => {
     ['/v1/calls/nobody', '{}', {}],
     ['/mcp', '[', {}],
     ['/mcp', JSON.stringify(Array.from({ length: 129 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }))), {}],
-  ])('is a bad credential first: %s', async (path, body, changes) => {
+  ])('is a bad credential first where its session has ended: %s', async (path, body, changes) => {
     const { api_key } = await makeCaller();
     const { session_id, token } = await openSessionOf(api_key);
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...changes };
@@ -141,5 +141,16 @@ describe('a body that is wrong, from a session that has ended', () => {
     expect([400, 404, 413, 415, 422]).toContain(await send());
     await ask(api_key, 'DELETE', `/v1/sessions/${session_id}`);
     expect(await send()).toBe(401);
+  });
+
+  it('stays what it is where the session cannot be asked: a 503 would have it sent again', async () => {
+    const { token } = await openSessionOf((await makeCaller()).api_key);
+    const tools = vi.fn(() => Promise.reject(new Error('overloaded')));
+    vi.spyOn(env.SESSION, 'getByName').mockReturnValue({ tools } as unknown as ReturnType<
+      typeof env.SESSION.getByName
+    >);
+    const { status, headers } = await ask(token, 'POST', '/v1/calls', { tool: 1 });
+    expect([status, headers.has('retry-after')]).toEqual([422, false]);
+    expect(tools).toHaveBeenCalledTimes(1);
   });
 });
