@@ -79,7 +79,7 @@ async function missedOf(
   env: Env,
   places: SessionPlace[],
   ask: (session: SessionRpc, place: SessionPlace) => Promise<unknown>,
-  deadline = Infinity,
+  deadline: number,
 ): Promise<SessionPlace[]> {
   const missed: SessionPlace[] = [];
   for (let start = 0; start < places.length; start += PARALLEL) {
