@@ -1,8 +1,8 @@
 /** Reads help-centre documents from Markdown files with front matter, and writes the SQL that stores them. No file access. */
 import { parse } from 'yaml';
 import * as z from 'zod';
-import { hashOf, hex } from '../src/canonical.ts';
-import { DOCUMENT_STATUSES } from '../src/ports.ts';
+import { hashOf, hex } from '../src/gate/canonical.ts';
+import { DOCUMENT_STATUSES } from '../src/gate/ports.ts';
 
 /** D1 takes statements up to 100 KB, and text is written in hexadecimal, which doubles it. */
 const MAX_DOCUMENT_BYTES = 40_000;

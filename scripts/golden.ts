@@ -6,10 +6,10 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { JsonObject, JsonValue } from '../src/json.ts';
-import { definitionFormats } from '../src/providers/index.ts';
-import { neutral } from '../src/providers/neutral.ts';
-import type { Tool } from '../src/tools/define-tool.ts';
+import type { JsonObject, JsonValue } from '../src/gate/json.ts';
+import { definitionFormats } from '../src/gate/providers/index.ts';
+import { neutral } from '../src/gate/providers/neutral.ts';
+import type { Tool } from '../src/gate/tool/define-tool.ts';
 
 /** Tool name -> what is published of it in this format. */
 export type Golden = { [tool: string]: JsonValue };

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { cleanText } from '../src/observation/clean.ts';
+import { cleanText } from '../src/gate/observation/clean.ts';
 
 const folder = path.resolve(process.env['CORPORA_DIR'] ?? '../shared/corpora', 'injection');
 if (!existsSync(folder)) {

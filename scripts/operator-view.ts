@@ -1,6 +1,6 @@
 /** Reads the operator's lists to their ends. Answers are parsed strictly: a row with a member that no hash covers is none. */
 import * as z from 'zod';
-import { auditRow, type AuditRow } from '../src/store/audit-row.ts';
+import { auditRow, type AuditRow } from '../src/gate/ledger/audit-row.ts';
 import type { Head, LedgerAttempt, Place } from './verify-chain.ts';
 
 const next_cursor = z.string().nullable();

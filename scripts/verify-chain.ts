@@ -2,7 +2,7 @@
  * The verifying itself, without any reading: it is handed rows, attempts and heads, in this order, and says what is wrong.
  * Rows travel within seconds, so what is missing at first is kept as late and judged after a second look.
  */
-import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../src/store/audit-row.ts';
+import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../src/gate/ledger/audit-row.ts';
 
 /** Where something is wrong; `seq` is null where no single row is. */
 export type Broken = {

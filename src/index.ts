@@ -1,16 +1,16 @@
 /** The Worker's entry: what the platform calls, wired to the rooms. The only file that imports session and mail by value. */
-import { app } from './app.ts';
-import { readConfig } from './env.ts';
-import { objectStub, sessionStub } from './http/context.ts';
-import { logLine } from './log.ts';
-import { consumeMessages } from './mail/consumer.ts';
-import { buryDeadLetters } from './mail/dead-letters.ts';
-import { readCallerChange } from './store/callers.ts';
-import { ledgerSql } from './store/d1.ts';
-import { sessionsToWake } from './store/sessions.ts';
+import { app } from './gate/app.ts';
+import { readConfig } from './gate/env.ts';
+import { objectStub, sessionStub } from './gate/http/shared/context.ts';
+import { logLine } from './gate/log-line.ts';
+import { consumeMessages } from './gate/mail/consumer.ts';
+import { buryDeadLetters } from './gate/mail/dead-letters.ts';
+import { readCallerChange } from './gate/ledger/callers.ts';
+import { ledgerSql } from './gate/ledger/d1.ts';
+import { sessionsToWake } from './gate/ledger/sessions.ts';
 import { toolNamed } from './tools/index.ts';
 
-export { Session } from './session/session.ts';
+export { Session } from './gate/session/session.ts';
 
 const DEAD_LETTERS = 'toolgate-dead';
 

@@ -60,8 +60,10 @@ describe('a regular expression of the product', () => {
 
   it('is found wherever it stands, put together or not', () => {
     const sourcesIn = (name: string) => patterns.filter(({ file }) => file === name).map(({ source }) => source);
-    expect(sourcesIn('src/json-grammar.ts')).toContain(String.raw`[ \t\n\r]*`);
-    expect(sourcesIn('src/observation/addresses.ts')).toContain(String.raw`(?<![a-z0-9+.-])[a-z0-9+.-]*://[^\s<>"]*`);
+    expect(sourcesIn('src/gate/json-grammar.ts')).toContain(String.raw`[ \t\n\r]*`);
+    expect(sourcesIn('src/gate/observation/addresses.ts')).toContain(
+      String.raw`(?<![a-z0-9+.-])[a-z0-9+.-]*://[^\s<>"]*`,
+    );
   });
 
   it('takes linear time on any text, by the word of a public checker', { timeout: 180_000 }, async () => {

@@ -1,11 +1,11 @@
 /** The registry. ADD A TOOL = one file and one line in `allTools`. */
-import { calculator } from './calculator.ts';
-import { countDocuments } from './count-documents.ts';
-import type { Tool } from './define-tool.ts';
-import { getOrder } from './get-order.ts';
-import { lookupDocument } from './lookup-document.ts';
-import { refundOrder } from './refund-order.ts';
-import { searchTransactions } from './search-transactions.ts';
+import { calculator } from './calculator/calculator.ts';
+import { countDocuments } from './help-centre/count-documents.ts';
+import type { Tool } from '../gate/tool/define-tool.ts';
+import { getOrder } from './orders/get-order.ts';
+import { lookupDocument } from './help-centre/lookup-document.ts';
+import { refundOrder } from './orders/refund-order.ts';
+import { searchTransactions } from './accounts/search-transactions.ts';
 
 /** Sorted by name, as definitions are shown. Two tools of one name are refused when the module loads. */
 export const allTools: readonly Tool[] = [

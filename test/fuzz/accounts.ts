@@ -1,5 +1,5 @@
 /** The books after an episode: what was answered, audited and moved must be one and the same. */
-import type { AuditRow } from '../../src/store/audit-row.ts';
+import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import { Verification, type Head, type LedgerAttempt } from '../../scripts/verify-chain.ts';
 import { TROUBLE, type Told } from './answer.ts';
 import { ADMIN_TOKEN, ORIGIN, type Target } from './target.ts';

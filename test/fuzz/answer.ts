@@ -1,6 +1,6 @@
 /** What every answer must be like, whatever was asked. */
 import { base64url } from 'jose';
-import { parseStrictJson } from '../../src/json.ts';
+import { parseStrictJson } from '../../src/gate/json.ts';
 import { ADMIN_TOKEN, SECRETS } from './target.ts';
 import { APPROVERS } from './pool.ts';
 import { header, type Asked } from './request.ts';

@@ -1,5 +1,5 @@
 /** Bends one thing within a JSON value: a node is replaced, dropped, doubled, renamed, wrapped, or written in another way. */
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/gate/json.ts';
 import type { Random } from '../simulation/random.ts';
 import { hostileName, hostileString, hostileValue, nested } from './hostile.ts';
 import { asWritten } from './request.ts';

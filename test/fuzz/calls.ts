@@ -1,5 +1,5 @@
 /** Valid calls of every tool, as each provider writes them. */
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/gate/json.ts';
 import type { Random } from '../simulation/random.ts';
 import { providerBodies } from '../support/provider-bodies.ts';
 import { ORDERS, TOOLS } from './pool.ts';

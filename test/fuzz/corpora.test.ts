@@ -1,6 +1,6 @@
 /** Public lists of strings and of JSON texts in every place that takes one: each is answered, and none by a 5xx. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/gate/json.ts';
 import { Random } from '../simulation/random.ts';
 import { describeCorpus, payloadsOf } from '../support/corpora.ts';
 import { providerBodies } from '../support/provider-bodies.ts';

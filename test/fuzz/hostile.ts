@@ -1,5 +1,5 @@
 /** Values that programs have stumbled over. Each is harmless somewhere; none may be the end of a request. */
-import type { JsonValue } from '../../src/json.ts';
+import type { JsonValue } from '../../src/gate/json.ts';
 import type { Random } from '../simulation/random.ts';
 import { asWritten } from './request.ts';
 

@@ -1,6 +1,6 @@
 /** A request as it is bent: everything that can differ, each by itself. */
 import { base64url } from 'jose';
-import type { JsonValue } from '../../src/json.ts';
+import type { JsonValue } from '../../src/gate/json.ts';
 import { ORIGIN } from './target.ts';
 
 export type Body =

@@ -1,5 +1,5 @@
 /** What episodes are run against: the product's code in this process, or the Worker in workerd. */
-import type { SqlRow, SqlValue } from '../../src/ports.ts';
+import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
 
 export const ORIGIN = 'https://toolgate.test';
 

@@ -1,5 +1,5 @@
 /** Good requests of hosts and their agents. */
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/gate/json.ts';
 import type { Random } from '../simulation/random.ts';
 import { providerResponse, validCall } from './calls.ts';
 import { APPROVERS, ORDERS, TOOLS, type Make } from './pool.ts';

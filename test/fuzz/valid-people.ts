@@ -1,5 +1,5 @@
 /** Good requests of approvers, operators and passers-by. */
-import type { JsonObject } from '../../src/json.ts';
+import type { JsonObject } from '../../src/gate/json.ts';
 import { ADMIN_TOKEN, ORIGIN } from './target.ts';
 import { APPROVERS, TOOLS, type Make } from './pool.ts';
 import { bodiless, get, post } from './request.ts';

@@ -1,5 +1,5 @@
 /** One scripted agent in one session, and everything it was told. What it proposes comes from a seed. */
-import { hashOf } from '../../src/canonical.ts';
+import { hashOf } from '../../src/gate/canonical.ts';
 import type { Random } from '../simulation/random.ts';
 import { Unanswered, type Gate, type Session, type Told } from './gate.ts';
 

@@ -4,8 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { canonicalJson } from '../../src/canonical.ts';
-import type { JsonValue } from '../../src/json.ts';
+import { canonicalJson } from '../../src/gate/canonical.ts';
+import type { JsonValue } from '../../src/gate/json.ts';
 import { runGuarded } from '../../scripts/guarded.ts';
 import type { Call } from './agent.ts';
 import type { Asked } from './approver.ts';

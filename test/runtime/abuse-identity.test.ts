@@ -1,6 +1,6 @@
 /** Attacks on who somebody is: other people's sessions, approvals and links, and one's own twice. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sessionObjectName, signSessionToken } from '../../src/auth/tokens.ts';
+import { sessionObjectName, signSessionToken } from '../../src/gate/auth/tokens.ts';
 import { parkedRefund, statusOf } from '../support/approver.ts';
 import { configOf, submit, tokenOf, visit } from '../support/reached.ts';
 import { auditIn, dumpOf, objectsWithStorage, withoutAlarms } from '../support/inside.ts';

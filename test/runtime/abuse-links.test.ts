@@ -1,6 +1,6 @@
 /** Attacks by way of the approver's link: made up, used twice, fetched ahead, posted from elsewhere. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { signApprovalToken } from '../../src/auth/tokens.ts';
+import { signApprovalToken } from '../../src/gate/auth/tokens.ts';
 import { linkOf, parkedRefund, parkIn, type Parked } from '../support/approver.ts';
 import { configOf, mailedLink, ORIGIN, submit, tokenOf, unnonced, visit, type Seen } from '../support/reached.ts';
 import { auditIn, dumpOf, objectsWithStorage, withoutAlarms } from '../support/inside.ts';

@@ -3,7 +3,7 @@ import { createExecutionContext } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import worker from '../../src/index.ts';
-import { signSessionToken } from '../../src/auth/tokens.ts';
+import { signSessionToken } from '../../src/gate/auth/tokens.ts';
 import { withoutAlarms } from '../support/inside.ts';
 import { ask, asOperator, makeCaller, openSessionOf } from '../support/over-http.ts';
 import { configOf } from '../support/reached.ts';

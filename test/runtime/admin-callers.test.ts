@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { sessionObjectName } from '../../src/auth/tokens.ts';
+import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
 import { ask, asOperator, makeCaller, openSessionOf } from '../support/over-http.ts';
 import { enterSessions, objectsThat } from '../support/session-rows.ts';
 

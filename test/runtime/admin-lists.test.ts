@@ -1,10 +1,10 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
-import { sessionObjectName } from '../../src/auth/tokens.ts';
-import { firstPrevious, type AuditRow } from '../../src/store/audit-row.ts';
-import { deliver } from '../../src/store/audit.ts';
-import { ledgerSql } from '../../src/store/d1.ts';
+import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
+import { firstPrevious, type AuditRow } from '../../src/gate/ledger/audit-row.ts';
+import { deliver } from '../../src/gate/ledger/audit.ts';
+import { ledgerSql } from '../../src/gate/ledger/d1.ts';
 import { chainOf } from '../support/audit-rows.ts';
 import { ask, asOperator, makeCaller, openSessionOf } from '../support/over-http.ts';
 

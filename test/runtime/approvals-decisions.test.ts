@@ -1,7 +1,7 @@
 /** What an approver's decision does, what it is checked against again, and what else may come first (SPEC 5). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Policy } from '../../src/ports.ts';
+import type { Policy } from '../../src/gate/ports.ts';
 import { decide, fateOf, parkedRefund, reject, statusOf, type Parked } from '../support/approver.ts';
 import { afterNextRead, auditIn, changePolicy, failReads, rowsIn, withoutAlarms } from '../support/inside.ts';
 import { ledgerOf, newAgent, outcomeOf, refund } from '../support/session.ts';

@@ -1,7 +1,7 @@
 /** Who may look at an approval, what they see, and that looking changes nothing (SPEC 5). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ApprovalView, LinkProof } from '../../src/session/rpc.ts';
+import type { ApprovalView, LinkProof } from '../../src/gate/session/rpc.ts';
 import { decide, fateOf, linkOf, parkedRefund, parkIn, reject, type Parked } from '../support/approver.ts';
 import { changePolicy, dumpOf, failReads, runAlarm, withoutAlarms } from '../support/inside.ts';
 import { APPROVERS, newAgent, newOrder, outcomeOf, POLLING, refund } from '../support/session.ts';

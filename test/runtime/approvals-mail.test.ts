@@ -3,7 +3,7 @@ import { createExecutionContext, createMessageBatch, getQueueResult } from 'clou
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import worker from '../../src/index.ts';
-import type { QueueMessage } from '../../src/session/rpc.ts';
+import type { QueueMessage } from '../../src/gate/session/rpc.ts';
 import { decide, parkedRefund, reject, type Parked } from '../support/approver.ts';
 import { alarmOf, changePolicy, rowsIn, runAlarm } from '../support/inside.ts';
 import { POLLING, refund } from '../support/session.ts';

@@ -1,6 +1,6 @@
 /** What a host sees of an approval while it waits, and that nothing the agent's side sees names a person (SPEC 5). */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ApprovalAnswer } from '../../src/session/rpc.ts';
+import type { ApprovalAnswer } from '../../src/gate/session/rpc.ts';
 import { decide, linkOf, parkedRefund, parkIn, reject, statusOf, type Parked } from '../support/approver.ts';
 import { changePolicy, revoke, runAlarm } from '../support/inside.ts';
 import { APPROVERS, KEY_HASH, newAgent, newOrder, outcomeOf, POLLING, refund } from '../support/session.ts';

@@ -1,9 +1,9 @@
 /** How rows of the log come to D1, whole and once, whatever D1 answers meanwhile (SPEC 7). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { chainHash, firstPrevious, type AuditRow } from '../../src/store/audit-row.ts';
-import { listAudit } from '../../src/store/audit.ts';
-import { ledgerSql } from '../../src/store/d1.ts';
+import { chainHash, firstPrevious, type AuditRow } from '../../src/gate/ledger/audit-row.ts';
+import { listAudit } from '../../src/gate/ledger/audit.ts';
+import { ledgerSql } from '../../src/gate/ledger/d1.ts';
 import { AHEAD, alarmOf, auditIn, runAlarm, withoutAlarms } from '../support/inside.ts';
 import { newAgent, newOrder, refund, type Agent } from '../support/session.ts';
 

@@ -1,7 +1,7 @@
 /** The session's log: one row for everything that happened, chained, and what of it goes where (SPEC 7). */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { hashOf } from '../../src/canonical.ts';
-import type { AuditRow } from '../../src/store/audit-row.ts';
+import { hashOf } from '../../src/gate/canonical.ts';
+import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import { decide, linkOf, parkedRefund, parkIn, reject } from '../support/approver.ts';
 import { AHEAD, alarmOf, auditIn, changePolicy, runAlarm, withoutAlarms } from '../support/inside.ts';
 import { APPROVERS, newAgent, newOrder, POLLING, refund, type Agent } from '../support/session.ts';

@@ -1,8 +1,8 @@
 /** What a call costs (DESIGN 4), line by line: trips that somebody waits for, rows the session writes, rows D1 writes before the answer. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Policy } from '../../src/ports.ts';
-import { Session } from '../../src/session/session.ts';
+import type { Policy } from '../../src/gate/ports.ts';
+import { Session } from '../../src/gate/session/session.ts';
 import { decisionOn, moveOn, parks, standStill } from '../support/effects.ts';
 import { answersOverloaded, isRefused, watchD1, type Trip, type WatchedD1 } from '../support/faults.ts';
 import { changePolicy, runAlarm } from '../support/inside.ts';

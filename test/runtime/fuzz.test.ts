@@ -3,7 +3,7 @@ import { createScheduledController, listDurableObjectIds, runDurableObjectAlarm 
 import { env, exports } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import worker from '../../src/index.ts';
-import type { SqlRow } from '../../src/ports.ts';
+import type { SqlRow } from '../../src/gate/ports.ts';
 import { Episode } from '../fuzz/episode.ts';
 import type { Mail, Target } from '../fuzz/target.ts';
 import { objectsWithStorage, withoutAlarms } from '../support/inside.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cleanText } from '../../src/observation/clean.ts';
+import { cleanText } from '../../src/gate/observation/clean.ts';
 
 // Both parsers also ship builds for browsers, which need a document; workerd has none.
 describe('cleanText in workerd', () => {

@@ -1,6 +1,6 @@
 /** What a change means to what is under way: revocation, a policy that changes during a call, and who is not known at all. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Policy } from '../../src/ports.ts';
+import type { Policy } from '../../src/gate/ports.ts';
 import { decide, fateOf, linkOf, parkedRefund, parkIn, reject } from '../support/approver.ts';
 import {
   afterNextRead,

@@ -1,10 +1,10 @@
 /** Opening, rejoining, narrowing and ending a session, and how its caller's changes reach it (SPEC 2 and 3). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { sessionObjectName } from '../../src/auth/tokens.ts';
-import type { OpenAnswer, OpenRequest } from '../../src/session/rpc.ts';
-import { readCallerChange } from '../../src/store/callers.ts';
-import { ledgerSql } from '../../src/store/d1.ts';
+import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
+import type { OpenAnswer, OpenRequest } from '../../src/gate/session/rpc.ts';
+import { readCallerChange } from '../../src/gate/ledger/callers.ts';
+import { ledgerSql } from '../../src/gate/ledger/d1.ts';
 import { changePolicy, dumpOf, revoke, tablesIn, tell, withoutAlarms } from '../support/inside.ts';
 import {
   APPROVERS,

@@ -1,8 +1,8 @@
 /** Stories of the simulation, played with the real object: what ties the simulation to the product. */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createCaller } from '../../src/store/caller-changes.ts';
-import { ledgerSql } from '../../src/store/d1.ts';
+import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
+import { ledgerSql } from '../../src/gate/ledger/d1.ts';
 import { Approvers } from '../simulation/approver.ts';
 import { SimulatedClient, type Place } from '../simulation/client.ts';
 import { checkEnd, END_QUERIES, type LedgerEnd } from '../simulation/end.ts';

@@ -1,7 +1,7 @@
 /** The order of the nine stages, and what never gets past the first of them (SPEC 4). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Policy } from '../../src/ports.ts';
+import type { Policy } from '../../src/gate/ports.ts';
 import { rowsIn, withoutAlarms } from '../support/inside.ts';
 import { ledgerOf, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 

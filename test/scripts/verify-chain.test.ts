@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Verification, type Broken, type Head, type LedgerAttempt } from '../../scripts/verify-chain.ts';
-import { firstPrevious, type AuditRow } from '../../src/store/audit-row.ts';
+import { firstPrevious, type AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import { chainOf } from '../support/audit-rows.ts';
 
 const session = { caller_id: 'caller-1', session_id: 'chat-1', uid: 'uid-1' };

@@ -1,6 +1,6 @@
 /** People who get the mails: they look, think, decide once or twice, late or on an old page, or not at all. */
-import type { ApprovalClaims } from '../../src/auth/tokens.ts';
-import type { DecisionAnswer, LinkProof, SessionRpc, ViewAnswer } from '../../src/session/rpc.ts';
+import type { ApprovalClaims } from '../../src/gate/auth/tokens.ts';
+import type { DecisionAnswer, LinkProof, SessionRpc, ViewAnswer } from '../../src/gate/session/rpc.ts';
 import type { Letter } from './mail.ts';
 import type { Model } from './model.ts';
 import { Random } from './random.ts';

@@ -1,7 +1,7 @@
 /** A host with its agent: proposes calls one after another, retries what got lost, polls, rejoins, ends. */
-import { propose } from '../../src/http/propose.ts';
-import type { CallRequest } from '../../src/session/rpc.ts';
-import { sessionObjectName } from '../../src/auth/tokens.ts';
+import { propose } from '../../src/gate/http/agent/send-call.ts';
+import type { CallRequest } from '../../src/gate/session/rpc.ts';
+import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
 import { claimsIn } from './forged-link.ts';
 import type { Model } from './model.ts';
 import { Random } from './random.ts';

@@ -2,7 +2,7 @@
 import type { Logged, SessionFacts } from './facts.ts';
 import type { Model } from './model.ts';
 import { checkDelivery } from './rules-letters.ts';
-import type { SqlRow, SqlValue } from '../../src/ports.ts';
+import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
 
 /** What the ledger holds in the end. */
 export type LedgerEnd = Record<'orders' | 'audit' | 'approvals' | 'sessions', SqlRow[]>;

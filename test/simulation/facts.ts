@@ -1,6 +1,6 @@
 /** What the model remembers, in words of its own: read from the databases' own writes and from what people were told. */
-import type { Policy, SqlRow, SqlValue } from '../../src/ports.ts';
-import type { OpenRequest } from '../../src/session/rpc.ts';
+import type { Policy, SqlRow, SqlValue } from '../../src/gate/ports.ts';
+import type { OpenRequest } from '../../src/gate/session/rpc.ts';
 import type { Own } from './scenario.ts';
 
 /** A session object as the model looks into it. */

@@ -1,8 +1,8 @@
 /** A link whose token is signed by the gate, but as a session's: the one thing a mix-up of audiences would let pass. */
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import { base64url } from 'jose';
-import { signSessionToken } from '../../src/auth/tokens.ts';
-import type { Config } from '../../src/env.ts';
+import { signSessionToken } from '../../src/gate/auth/tokens.ts';
+import type { Config } from '../../src/gate/env.ts';
 
 const encoded = (value: object): string => base64url.encode(JSON.stringify(value));
 

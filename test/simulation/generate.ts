@@ -1,5 +1,5 @@
 /** Makes the story of a seed. */
-import type { Policy } from '../../src/ports.ts';
+import type { Policy } from '../../src/gate/ports.ts';
 import { Random } from './random.ts';
 import type { Client, OperatorAct, Own, Refunding, Scenario, Step } from './scenario.ts';
 import { momentOf, troubleOf } from './trouble.ts';

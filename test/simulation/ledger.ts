@@ -3,7 +3,7 @@
  * delays, loses, repeats and breaks. What was sent lands whether or not its sender still lives.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import type { SqlRow, SqlValue, Statement } from '../../src/ports.ts';
+import type { SqlRow, SqlValue, Statement } from '../../src/gate/ports.ts';
 import type { Random } from './random.ts';
 import type { Faults } from './scenario.ts';
 import { Database } from './sqlite.ts';

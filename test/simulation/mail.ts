@@ -1,5 +1,5 @@
 /** The queue and the mail service of a simulated world: at least once, in any order, and sometimes not at all. */
-import type { QueueMessage } from '../../src/session/rpc.ts';
+import type { QueueMessage } from '../../src/gate/session/rpc.ts';
 import type { Random } from './random.ts';
 import type { Faults } from './scenario.ts';
 import type { VirtualTime } from './virtual-time.ts';

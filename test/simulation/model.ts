@@ -2,8 +2,8 @@
  * A small model of the gate's promises, written from the specification and not from the product. It watches every write of
  * the ledger and of the objects and every answer, and says which promise each of them breaks.
  */
-import type { Policy, SqlValue } from '../../src/ports.ts';
-import type { CallRequest, OpenRequest } from '../../src/session/rpc.ts';
+import type { Policy, SqlValue } from '../../src/gate/ports.ts';
+import type { CallRequest, OpenRequest } from '../../src/gate/session/rpc.ts';
 import { intentOf, type Approval, type Attempt, type CallerFacts, type Held, type OrderFacts } from './facts.ts';
 import type { SessionFacts, Watched } from './facts.ts';
 import type { LedgerWitness } from './ledger.ts';

@@ -1,6 +1,6 @@
 /** Messages between the Worker and the objects: they take time, arrive twice, and their answers get lost. */
-import type { SessionCore } from '../../src/session/core.ts';
-import type { SessionRpc } from '../../src/session/rpc.ts';
+import type { SessionCore } from '../../src/gate/session/core.ts';
+import type { SessionRpc } from '../../src/gate/session/rpc.ts';
 import type { Random } from './random.ts';
 import type { Faults } from './scenario.ts';
 import type { SimulatedObject } from './session-object.ts';

@@ -1,5 +1,5 @@
 /** The databases of simulated objects: kept from world to world, with triggers that tell the model of every write. */
-import { createTables } from '../../src/session/schema.ts';
+import { createTables } from '../../src/gate/session/schema.ts';
 import { RECORD_COLUMNS } from './rules-records.ts';
 import type { SimulatedObject } from './session-object.ts';
 import { Database } from './sqlite.ts';

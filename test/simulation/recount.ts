@@ -2,7 +2,7 @@
  * Tells the model afterwards what a real object and the real ledger hold, since nothing can watch their writes as they
  * happen: each applied attempt where the row stands that reports it. Other stories may have written to the same ledger.
  */
-import type { SqlRow, SqlValue } from '../../src/ports.ts';
+import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
 import type { Held, Watched } from './facts.ts';
 import type { Model } from './model.ts';
 import { checkIntent } from './rules-effects.ts';

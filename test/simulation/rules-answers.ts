@@ -7,7 +7,7 @@ import type {
   DecisionRequest,
   OpenAnswer,
   OpenRequest,
-} from '../../src/session/rpc.ts';
+} from '../../src/gate/session/rpc.ts';
 import { argumentsOf, intentOf, type SessionFacts, type Watched } from './facts.ts';
 import type { Model } from './model.ts';
 

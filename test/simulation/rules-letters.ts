@@ -1,5 +1,5 @@
 /** Who must have been asked by when: a promise that only letters can keep. */
-import type { SqlRow } from '../../src/ports.ts';
+import type { SqlRow } from '../../src/gate/ports.ts';
 import type { Held, SessionFacts } from './facts.ts';
 import type { Model } from './model.ts';
 

@@ -1,5 +1,5 @@
 /** What must be so when a session's record changes its state. */
-import type { Policy, SqlValue } from '../../src/ports.ts';
+import type { Policy, SqlValue } from '../../src/gate/ports.ts';
 import type { Approval, Held, SessionFacts } from './facts.ts';
 import { intentOf } from './facts.ts';
 import { checkAsked } from './rules-letters.ts';

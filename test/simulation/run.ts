@@ -1,6 +1,6 @@
 /** Runs one story from its beginning to where everything has come to rest, and says what it broke. */
-import { newApiKey } from '../../src/auth/api-key.ts';
-import { sessionObjectName } from '../../src/auth/tokens.ts';
+import { newApiKey } from '../../src/gate/auth/api-key.ts';
+import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
 import { Approvers } from './approver.ts';
 import { SimulatedClient, type Place } from './client.ts';
 import { checkEnd, END_QUERIES, type LedgerEnd } from './end.ts';

@@ -2,7 +2,7 @@
  * One seed's story as data: who there is, what they set out to do and which faults may strike. Chance within the story comes
  * from streams named by who meets it, so that a story stays much the same when somebody is taken out of it.
  */
-import type { Currency, Policy } from '../../src/ports.ts';
+import type { Currency, Policy } from '../../src/gate/ports.ts';
 
 export type Refunding = {
   order: number;

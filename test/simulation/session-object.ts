@@ -2,18 +2,18 @@
  * A Durable Object of a simulated world around the product's `sessionCore`: one SQLite database, an output gate (nothing
  * leaves before the writes before it are durable), one alarm, and deaths that take memory and undurable writes with them.
  */
-import type { Config } from '../../src/env.ts';
-import type { SqlValue } from '../../src/ports.ts';
-import { sessionCore, type SessionCore } from '../../src/session/core.ts';
-import type { SessionPorts } from '../../src/session/ports.ts';
-import type { QueueMessage } from '../../src/session/rpc.ts';
-import { upstreamWith } from '../../src/session/upstream.ts';
-import { attemptsFrom } from '../../src/store/attempts.ts';
-import { ledgerSql } from '../../src/store/d1.ts';
-import { documentsFrom } from '../../src/store/documents.ts';
-import { ordersFrom } from '../../src/store/orders.ts';
-import { refundsFrom } from '../../src/store/refunds.ts';
-import { accountsFrom } from '../../src/store/transactions.ts';
+import type { Config } from '../../src/gate/env.ts';
+import type { SqlValue } from '../../src/gate/ports.ts';
+import { sessionCore, type SessionCore } from '../../src/gate/session/core.ts';
+import type { SessionPorts } from '../../src/gate/session/session-ports.ts';
+import type { QueueMessage } from '../../src/gate/session/rpc.ts';
+import { upstreamWith } from '../../src/gate/session/upstream.ts';
+import { attemptsFrom } from '../../src/gate/ledger/attempts.ts';
+import { ledgerSql } from '../../src/gate/ledger/d1.ts';
+import { documentsFrom } from '../../src/tools/help-centre/documents.ts';
+import { ordersFrom } from '../../src/tools/orders/orders.ts';
+import { refundsFrom } from '../../src/tools/orders/refunds.ts';
+import { accountsFrom } from '../../src/tools/accounts/transactions.ts';
 import { registry } from '../../src/tools/index.ts';
 import type { Watched } from './facts.ts';
 import type { Ledger } from './ledger.ts';

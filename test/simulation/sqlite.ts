@@ -3,7 +3,7 @@
  * statements costs more than most worlds do: a world runs within one transaction that is rolled back at its end.
  */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { SqlRow, SqlValue } from '../../src/ports.ts';
+import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
 import { worldRandom } from './platform.ts';
 
 export class Database {

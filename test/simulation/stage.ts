@@ -1,7 +1,7 @@
 /** What the people of a story act on: the simulated world, or the product itself in workerd. */
-import type { Config } from '../../src/env.ts';
-import type { SqlRow, SqlValue } from '../../src/ports.ts';
-import type { SessionRpc } from '../../src/session/rpc.ts';
+import type { Config } from '../../src/gate/env.ts';
+import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
+import type { SessionRpc } from '../../src/gate/session/rpc.ts';
 
 export interface Stage {
   readonly seed: number;

@@ -1,9 +1,9 @@
 /** A whole simulated deployment: the product's Worker with its bindings, and the parts of the platform behind them. */
-import { readConfig, type Config } from '../../src/env.ts';
-import { objectStub } from '../../src/http/context.ts';
+import { readConfig, type Config } from '../../src/gate/env.ts';
+import { objectStub } from '../../src/gate/http/shared/context.ts';
 import worker from '../../src/index.ts';
-import type { SqlRow, SqlValue } from '../../src/ports.ts';
-import type { SessionRpc } from '../../src/session/rpc.ts';
+import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
+import type { SessionRpc } from '../../src/gate/session/rpc.ts';
 import { PUBLIC_URL, VARIABLES } from './deployment.ts';
 import { Ledger } from './ledger.ts';
 import { MailService, MessageQueue, type Letter } from './mail.ts';

@@ -1,8 +1,8 @@
 /** The Worker's HTTP surface over a session that a test plays or brings, with a good token for it. */
-import { app } from '../../src/app.ts';
-import { signSessionToken } from '../../src/auth/tokens.ts';
-import { readConfig } from '../../src/env.ts';
-import type { CallAnswer, CallRequest, SessionRpc } from '../../src/session/rpc.ts';
+import { app } from '../../src/gate/app.ts';
+import { signSessionToken } from '../../src/gate/auth/tokens.ts';
+import { readConfig } from '../../src/gate/env.ts';
+import type { CallAnswer, CallRequest, SessionRpc } from '../../src/gate/session/rpc.ts';
 
 const variables = {
   PUBLIC_URL: 'https://toolgate.test',

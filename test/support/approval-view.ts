@@ -1,4 +1,4 @@
-import type { ApprovalView, LedgerFacts } from '../../src/session/rpc.ts';
+import type { ApprovalView, LedgerFacts } from '../../src/gate/session/rpc.ts';
 
 /** A pending refund of 25.90 BRL on an order of 120.00 BRL of which nothing is refunded yet. Each test changes one thing. */
 export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView => ({

@@ -1,10 +1,10 @@
 /** The Worker's HTTP surface over a session object that a test plays, as an approver with a good link meets it. */
 import { convert } from 'html-to-text';
 import { expect } from 'vitest';
-import { app } from '../../src/app.ts';
-import { signApprovalToken, signSessionToken, type ApprovalClaims } from '../../src/auth/tokens.ts';
-import { readConfig, type Config } from '../../src/env.ts';
-import type { DecisionAnswer, DecisionRequest, LinkProof, ViewAnswer } from '../../src/session/rpc.ts';
+import { app } from '../../src/gate/app.ts';
+import { signApprovalToken, signSessionToken, type ApprovalClaims } from '../../src/gate/auth/tokens.ts';
+import { readConfig, type Config } from '../../src/gate/env.ts';
+import type { DecisionAnswer, DecisionRequest, LinkProof, ViewAnswer } from '../../src/gate/session/rpc.ts';
 import { approvalView } from './approval-view.ts';
 
 export const ORIGIN = 'https://toolgate.test';

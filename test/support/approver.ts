@@ -1,7 +1,7 @@
 /** Parked refunds, and the hand of an approver on them, below HTTP: the link's bits are read out of the object. */
-import { codeOf } from '../../src/outcome.ts';
-import type { Policy } from '../../src/ports.ts';
-import type { DecisionAnswer, DecisionRequest, LinkProof, OpenRequest } from '../../src/session/rpc.ts';
+import { codeOf } from '../../src/gate/outcome.ts';
+import type { Policy } from '../../src/gate/ports.ts';
+import type { DecisionAnswer, DecisionRequest, LinkProof, OpenRequest } from '../../src/gate/session/rpc.ts';
 import { rowsIn } from './inside.ts';
 import { newAgent, newOrder, outcomeOf, refund, stubOf, type Agent } from './session.ts';
 

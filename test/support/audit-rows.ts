@@ -1,5 +1,5 @@
 /** Valid rows of the audit, chained as a session object chains them. */
-import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../src/store/audit-row.ts';
+import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../src/gate/ledger/audit-row.ts';
 
 export type Session = { caller_id: string; session_id: string; uid: string };
 

@@ -9,7 +9,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { env } from 'cloudflare:workers';
-import { Session } from '../../src/session/session.ts';
+import { Session } from '../../src/gate/session/session.ts';
 
 type Go = () => Promise<unknown>;
 type Inside = { id: string; ctx: DurableObjectState };

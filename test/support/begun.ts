@@ -1,10 +1,10 @@
 /** Requests to a session's object, ready to begin, in each state the object can be in. */
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
-import type { Policy } from '../../src/ports.ts';
-import type { CallAnswer, OpenRequest } from '../../src/session/rpc.ts';
-import type { Session } from '../../src/session/session.ts';
-import { sessionObjectName } from '../../src/auth/tokens.ts';
+import type { Policy } from '../../src/gate/ports.ts';
+import type { CallAnswer, OpenRequest } from '../../src/gate/session/rpc.ts';
+import type { Session } from '../../src/gate/session/session.ts';
+import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
 import { watch, type FaultName } from './awaits.ts';
 import { decisionOn, parks, wordOf } from './effects.ts';
 import { changePolicy, rowsIn } from './inside.ts';

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../src/json.ts';
-import type { Accounts, Documents, Orders, ReadPorts } from '../../src/ports.ts';
-import type { Ran, Tool } from '../../src/tools/define-tool.ts';
+import type { JsonObject } from '../../src/gate/json.ts';
+import type { Accounts, Documents, Orders, ReadPorts } from '../../src/gate/ports.ts';
+import type { Ran, Tool } from '../../src/gate/tool/define-tool.ts';
 
 const untouched = (name: string) => (): never => {
   throw new Error(`the tool reached for ${name}`);

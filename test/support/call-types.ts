@@ -1,6 +1,6 @@
 /** Whatever a session's object can be asked for, once each: what the crash matrix runs through. */
-import { propose } from '../../src/http/propose.ts';
-import type { CallAnswer } from '../../src/session/rpc.ts';
+import { propose } from '../../src/gate/http/agent/send-call.ts';
+import type { CallAnswer } from '../../src/gate/session/rpc.ts';
 import { decisionOn, HOUR_MS } from './effects.ts';
 import { changePolicy, revokeUnheard, tell } from './inside.ts';
 import { refund } from './session.ts';

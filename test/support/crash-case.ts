@@ -2,11 +2,11 @@
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import { expect } from 'vitest';
-import type { Session } from '../../src/session/session.ts';
+import type { Session } from '../../src/gate/session/session.ts';
 import { FAULTS, watch, type FaultName } from './awaits.ts';
 import type { Begun, Told } from './begun.ts';
 import { callTypes, type CallType } from './call-types.ts';
-import type { AuditRow } from '../../src/store/audit-row.ts';
+import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import { attemptsOf, expectChain } from './effects.ts';
 import { until } from './faults.ts';
 import { runAlarm } from './inside.ts';

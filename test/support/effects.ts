@@ -1,11 +1,11 @@
 /** Effects as their tests see them: what was asked and decided, what the ledger holds, and whether the audit tells all of it once. */
 import { env } from 'cloudflare:workers';
 import { expect, vi } from 'vitest';
-import { phraseOf } from '../../src/money.ts';
-import type { Outcome } from '../../src/outcome.ts';
-import type { CallAnswer, DecisionAnswer, DecisionRequest } from '../../src/session/rpc.ts';
-import type { SessionPlace } from '../../src/store/sessions.ts';
-import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../src/store/audit-row.ts';
+import { phraseOf } from '../../src/gate/money/money.ts';
+import type { Outcome } from '../../src/gate/outcome.ts';
+import type { CallAnswer, DecisionAnswer, DecisionRequest } from '../../src/gate/session/rpc.ts';
+import type { SessionPlace } from '../../src/gate/ledger/sessions.ts';
+import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import { auditIn, rowsIn, runAlarm } from './inside.ts';
 import { outcomeOf, type Agent } from './session.ts';
 

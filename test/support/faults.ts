@@ -6,7 +6,7 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import { Session } from '../../src/session/session.ts';
+import { Session } from '../../src/gate/session/session.ts';
 
 /** What a trip to D1 is for: `check` reads an order, `send` and `void` write an attempt, `report` carries the outbox. */
 export type TripKind = 'check' | 'send' | 'void' | 'report' | 'other';

@@ -2,11 +2,11 @@
 import { listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import type { Policy } from '../../src/ports.ts';
-import type { AuditRow } from '../../src/store/audit-row.ts';
-import { changeCaller, revokeCaller } from '../../src/store/caller-changes.ts';
-import { findCaller, readCallerChange } from '../../src/store/callers.ts';
-import { ledgerSql } from '../../src/store/d1.ts';
+import type { Policy } from '../../src/gate/ports.ts';
+import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
+import { changeCaller, revokeCaller } from '../../src/gate/ledger/caller-changes.ts';
+import { findCaller, readCallerChange } from '../../src/gate/ledger/callers.ts';
+import { ledgerSql } from '../../src/gate/ledger/d1.ts';
 import { stubOf } from './session.ts';
 
 type Row = Record<string, string | number | null>;

@@ -1,9 +1,9 @@
 /** Valid callers, orders, attempts and refunds for tests of the ledger; each under a name no other test uses. */
 import { env } from 'cloudflare:workers';
-import type { Attempt, Policy, Refund } from '../../src/ports.ts';
-import { createCaller } from '../../src/store/caller-changes.ts';
-import { ledgerSql } from '../../src/store/d1.ts';
-import { hashOf } from '../../src/canonical.ts';
+import type { Attempt, Policy, Refund } from '../../src/gate/ports.ts';
+import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
+import { ledgerSql } from '../../src/gate/ledger/d1.ts';
+import { hashOf } from '../../src/gate/canonical.ts';
 
 let made = 0;
 /** Distinct in this file's storage. */

@@ -1,6 +1,6 @@
 /** MCP messages to the app over a session that a test plays. */
-import type { JsonObject, JsonValue } from '../../src/json.ts';
-import type { CallAnswer, CallRequest } from '../../src/session/rpc.ts';
+import type { JsonObject, JsonValue } from '../../src/gate/json.ts';
+import type { CallAnswer, CallRequest } from '../../src/gate/session/rpc.ts';
 import { agentApp, doneAt } from './agent-app.ts';
 
 const REVISION = '2026-07-28';

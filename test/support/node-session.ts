@@ -1,18 +1,18 @@
 /** A session's code over Node's SQLite, with the tools a test brings: no object, no Worker, one process. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { sessionObjectName } from '../../src/auth/tokens.ts';
-import { readConfig } from '../../src/env.ts';
-import type { LedgerSql, Policy, SessionSql, SqlRow, SqlValue } from '../../src/ports.ts';
-import { sessionCore } from '../../src/session/core.ts';
-import { upstreamWith } from '../../src/session/upstream.ts';
-import { attemptsFrom } from '../../src/store/attempts.ts';
-import { createCaller } from '../../src/store/caller-changes.ts';
-import { documentsFrom } from '../../src/store/documents.ts';
-import { ordersFrom } from '../../src/store/orders.ts';
-import { refundsFrom } from '../../src/store/refunds.ts';
-import { accountsFrom } from '../../src/store/transactions.ts';
-import type { Tool } from '../../src/tools/define-tool.ts';
+import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
+import { readConfig } from '../../src/gate/env.ts';
+import type { LedgerSql, Policy, SessionSql, SqlRow, SqlValue } from '../../src/gate/ports.ts';
+import { sessionCore } from '../../src/gate/session/core.ts';
+import { upstreamWith } from '../../src/gate/session/upstream.ts';
+import { attemptsFrom } from '../../src/gate/ledger/attempts.ts';
+import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
+import { documentsFrom } from '../../src/tools/help-centre/documents.ts';
+import { ordersFrom } from '../../src/tools/orders/orders.ts';
+import { refundsFrom } from '../../src/tools/orders/refunds.ts';
+import { accountsFrom } from '../../src/tools/accounts/transactions.ts';
+import type { Tool } from '../../src/gate/tool/define-tool.ts';
 import { registryOf } from '../../src/tools/index.ts';
 
 /** The shared database as the migrations make it. */

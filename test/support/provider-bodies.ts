@@ -1,5 +1,5 @@
 /** How each provider writes a response, for tests: one valid builder each, and what stands between the calls. */
-import type { JsonObject, JsonValue } from '../../src/json.ts';
+import type { JsonObject, JsonValue } from '../../src/gate/json.ts';
 
 /** A call as a test writes it; absent members are left out of the item. */
 export type WireCall = { id?: JsonValue; name?: JsonValue; arguments?: JsonValue };

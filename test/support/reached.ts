@@ -1,7 +1,7 @@
 /** Sessions and parked refunds as agents and approvers reach them over HTTP: tokens as hosts hold them, links as mails hold them. */
 import { env, exports } from 'cloudflare:workers';
-import { signSessionToken } from '../../src/auth/tokens.ts';
-import { readConfig, type Config } from '../../src/env.ts';
+import { signSessionToken } from '../../src/gate/auth/tokens.ts';
+import { readConfig, type Config } from '../../src/gate/env.ts';
 import type { Parked } from './approver.ts';
 import type { Answer } from './over-http.ts';
 import { newAgent, type Agent } from './session.ts';

@@ -5,10 +5,10 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import { sessionObjectName } from '../../src/auth/tokens.ts';
-import { readConfig } from '../../src/env.ts';
-import type { SqlRow, SqlValue } from '../../src/ports.ts';
-import type { SessionRpc } from '../../src/session/rpc.ts';
+import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
+import { readConfig } from '../../src/gate/env.ts';
+import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
+import type { SessionRpc } from '../../src/gate/session/rpc.ts';
 import type { Random } from '../simulation/random.ts';
 import type { Answered, Asked, ObjectEnd } from '../simulation/recount.ts';
 import type { Stage } from '../simulation/stage.ts';

@@ -1,6 +1,6 @@
 /** What a session object reports to D1 of itself, in the shape of `deliver`. */
-import type { ApprovalRow } from '../../src/store/approvals.ts';
-import type { AuditRow } from '../../src/store/audit-row.ts';
+import type { ApprovalRow } from '../../src/gate/ledger/approval-rows.ts';
+import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import type { Session } from './audit-rows.ts';
 import { fresh } from './ledger.ts';
 

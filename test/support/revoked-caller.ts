@@ -1,4 +1,4 @@
-import type { CallerChange } from '../../src/ports.ts';
+import type { CallerChange } from '../../src/gate/ports.ts';
 
 /** What sessions are told of a caller that an operator revoked. */
 export const revokedCaller: CallerChange = {

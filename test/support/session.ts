@@ -1,11 +1,11 @@
 /** One live session in the real object over the real D1: a caller, an order nobody else uses, and what the ledger says of it. */
 import { env } from 'cloudflare:workers';
-import type { Policy } from '../../src/ports.ts';
-import type { CallAnswer, OpenRequest, SessionRpc } from '../../src/session/rpc.ts';
-import { sessionObjectName } from '../../src/auth/tokens.ts';
-import { objectStub } from '../../src/http/context.ts';
-import { createCaller } from '../../src/store/caller-changes.ts';
-import { ledgerSql } from '../../src/store/d1.ts';
+import type { Policy } from '../../src/gate/ports.ts';
+import type { CallAnswer, OpenRequest, SessionRpc } from '../../src/gate/session/rpc.ts';
+import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
+import { objectStub } from '../../src/gate/http/shared/context.ts';
+import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
+import { ledgerSql } from '../../src/gate/ledger/d1.ts';
 
 /** Of the one API key that each caller here has. */
 export const KEY_HASH = '0'.repeat(64);

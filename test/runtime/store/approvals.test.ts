@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { listApprovals, otherApprovals, type ApprovalRow } from '../../../src/store/approvals.ts';
-import { deliver } from '../../../src/store/audit.ts';
-import { ledgerSql } from '../../../src/store/d1.ts';
+import { listApprovals, otherApprovals, type ApprovalRow } from '../../../src/gate/ledger/approval-rows.ts';
+import { deliver } from '../../../src/gate/ledger/audit.ts';
+import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
 import { approvalOf, newSession, report } from '../../support/reports.ts';
 
 const sql = ledgerSql(env.DB);

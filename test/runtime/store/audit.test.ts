@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { findApproval } from '../../../src/store/approvals.ts';
-import type { AuditRow } from '../../../src/store/audit-row.ts';
-import { deliver, listAudit, type AuditFilters } from '../../../src/store/audit.ts';
-import { ledgerSql } from '../../../src/store/d1.ts';
-import { openSession } from '../../../src/store/sessions.ts';
+import { findApproval } from '../../../src/gate/ledger/approval-rows.ts';
+import type { AuditRow } from '../../../src/gate/ledger/audit-row.ts';
+import { deliver, listAudit, type AuditFilters } from '../../../src/gate/ledger/audit.ts';
+import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
+import { openSession } from '../../../src/gate/ledger/sessions.ts';
 import { auditRow, chainOf, type Session } from '../../support/audit-rows.ts';
 import { fresh, keyOf, liveCaller } from '../../support/ledger.ts';
 import { meteredD1 } from '../../support/metered-d1.ts';

@@ -7,9 +7,9 @@ import {
   revokeCaller,
   rotateKeys,
   type Change,
-} from '../../../src/store/caller-changes.ts';
-import { findCaller, findKeyHashes, readCallerChange } from '../../../src/store/callers.ts';
-import { ledgerSql } from '../../../src/store/d1.ts';
+} from '../../../src/gate/ledger/caller-changes.ts';
+import { findCaller, findKeyHashes, readCallerChange } from '../../../src/gate/ledger/callers.ts';
+import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
 import { liveCaller, policy } from '../../support/ledger.ts';
 
 const sql = ledgerSql(env.DB);

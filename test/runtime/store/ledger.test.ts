@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { attemptsFrom, listAttempts } from '../../../src/store/attempts.ts';
-import { revokeCaller } from '../../../src/store/caller-changes.ts';
-import { InvalidCursor } from '../../../src/store/columns.ts';
-import { ledgerSql } from '../../../src/store/d1.ts';
-import { ordersFrom } from '../../../src/store/orders.ts';
-import { refundsFrom } from '../../../src/store/refunds.ts';
+import { attemptsFrom, listAttempts } from '../../../src/gate/ledger/attempts.ts';
+import { revokeCaller } from '../../../src/gate/ledger/caller-changes.ts';
+import { InvalidCursor } from '../../../src/gate/ledger/columns.ts';
+import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
+import { ordersFrom } from '../../../src/tools/orders/orders.ts';
+import { refundsFrom } from '../../../src/tools/orders/refunds.ts';
 import { attempt, liveCaller, order, refundedCents, refundOf } from '../../support/ledger.ts';
 import { meteredD1 } from '../../support/metered-d1.ts';
 

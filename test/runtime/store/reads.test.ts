@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import type { LedgerSql, SqlRow, TransactionQuery } from '../../../src/ports.ts';
-import { ledgerSql } from '../../../src/store/d1.ts';
-import { documentsFrom } from '../../../src/store/documents.ts';
-import { accountsFrom } from '../../../src/store/transactions.ts';
+import type { LedgerSql, SqlRow, TransactionQuery } from '../../../src/gate/ports.ts';
+import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
+import { documentsFrom } from '../../../src/tools/help-centre/documents.ts';
+import { accountsFrom } from '../../../src/tools/accounts/transactions.ts';
 
 const documents = documentsFrom(ledgerSql(env.DB));
 const accounts = accountsFrom(ledgerSql(env.DB));

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { revokeCaller, rotateKeys, type Change } from '../../../src/store/caller-changes.ts';
-import { readCallerChange } from '../../../src/store/callers.ts';
-import { ledgerSql } from '../../../src/store/d1.ts';
+import { revokeCaller, rotateKeys, type Change } from '../../../src/gate/ledger/caller-changes.ts';
+import { readCallerChange } from '../../../src/gate/ledger/callers.ts';
+import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
 import {
   extendSession,
   openSession,
@@ -10,7 +10,7 @@ import {
   sessionPage,
   sessionsToWake,
   withdrawSession,
-} from '../../../src/store/sessions.ts';
+} from '../../../src/gate/ledger/sessions.ts';
 import { fresh, keyOf, liveCaller } from '../../support/ledger.ts';
 
 const sql = ledgerSql(env.DB);

@@ -1,13 +1,13 @@
 import { one, type PlantedBug } from './bug.ts';
 
-const PIPELINE = 'src/pipeline/pipeline.ts';
-const APPROVED = 'src/pipeline/approved.ts';
-const IDEMPOTENCY = 'src/pipeline/stages/4-idempotency.ts';
-const REFUNDS = 'src/store/refunds.ts';
-const REFUND_ORDER = 'src/tools/refund-order.ts';
-const GATE = 'src/session/session-gate.ts';
-const RECORDS = 'src/session/records.ts';
-const APPROVALS = 'src/session/approvals.ts';
+const PIPELINE = 'src/gate/pipeline/pipeline.ts';
+const APPROVED = 'src/gate/pipeline/stored-actions.ts';
+const IDEMPOTENCY = 'src/gate/pipeline/stages/4-idempotency.ts';
+const REFUNDS = 'src/tools/orders/refunds.ts';
+const REFUND_ORDER = 'src/tools/orders/refund-order.ts';
+const GATE = 'src/gate/session/session-gate.ts';
+const RECORDS = 'src/gate/session/records.ts';
+const APPROVALS = 'src/gate/session/approvals.ts';
 
 /** Mistakes beside the named ones, which their neighbours in the code invite. */
 export const FURTHER: PlantedBug[] = [
@@ -43,7 +43,7 @@ export const FURTHER: PlantedBug[] = [
   ),
   one(
     'session end leaves what is pending',
-    'src/session/opening.ts',
+    'src/gate/session/opening.ts',
     `    this.#failPending({ code: 'SESSION_ENDED' });\n`,
     '',
   ),
@@ -61,7 +61,7 @@ export const FURTHER: PlantedBug[] = [
     '    return await judgeEffect(consulted.call, gate);',
     '    consulted.release();\n    return await judgeEffect(consulted.call, gate);',
   ),
-  one('late report wins', 'src/store/sessions.ts', 'WHERE uid = ?1 AND version < ?4', 'WHERE uid = ?1'),
+  one('late report wins', 'src/gate/ledger/sessions.ts', 'WHERE uid = ?1 AND version < ?4', 'WHERE uid = ?1'),
   one(
     'removed approver still decides',
     APPROVALS,
@@ -70,7 +70,7 @@ export const FURTHER: PlantedBug[] = [
   ),
   one(
     'mails never leave',
-    'src/session/notifications.ts',
+    'src/gate/session/notifications.ts',
     `record.state === 'pending' && approversOf(sql, record).some(({ queued_at }) => queued_at === null)`,
     'false',
   ),
@@ -86,5 +86,10 @@ export const FURTHER: PlantedBug[] = [
       { file: REFUND_ORDER, find: 'send(attempt, refund, customer_id)', replace: 'send(attempt, refund, null)' },
     ],
   },
-  one('steps without end', 'src/pipeline/stages/0-step-budget.ts', 'call.step > max_steps', 'call.step > Infinity'),
+  one(
+    'steps without end',
+    'src/gate/pipeline/stages/0-step-budget.ts',
+    'call.step > max_steps',
+    'call.step > Infinity',
+  ),
 ];

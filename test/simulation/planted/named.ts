@@ -1,15 +1,15 @@
 /** Mistakes somebody could make in the product, each as a small change of its text. The checker must find every one. */
 import { one, type PlantedBug } from './bug.ts';
 
-const PIPELINE = 'src/pipeline/pipeline.ts';
-const IDEMPOTENCY = 'src/pipeline/stages/4-idempotency.ts';
-const REFUNDS = 'src/store/refunds.ts';
-const ATTEMPTS = 'src/store/attempts.ts';
-const RECORDS = 'src/session/records.ts';
-const LOG = 'src/session/log.ts';
-const ALARM = 'src/session/alarm.ts';
-const APPROVALS = 'src/session/approvals.ts';
-const TOKENS = 'src/auth/tokens.ts';
+const PIPELINE = 'src/gate/pipeline/pipeline.ts';
+const IDEMPOTENCY = 'src/gate/pipeline/stages/4-idempotency.ts';
+const REFUNDS = 'src/tools/orders/refunds.ts';
+const ATTEMPTS = 'src/gate/ledger/attempts.ts';
+const RECORDS = 'src/gate/session/records.ts';
+const LOG = 'src/gate/session/audit-log.ts';
+const ALARM = 'src/gate/session/housekeeping.ts';
+const APPROVALS = 'src/gate/session/approvals.ts';
+const TOKENS = 'src/gate/auth/tokens.ts';
 
 const CLAIM = `  const record = call.open ?? gate.claim(intentOf(confirmed.call));
   const row = await sendEffect(confirmed.call, record, gate);`;
@@ -84,7 +84,7 @@ export const NAMED: PlantedBug[] = [
           'const confirmed = confirmation(permitted.call, { scope: () => arrived });\n  if (!confirmed.ok) return call.open',
       },
       {
-        file: 'src/pipeline/stages/6-policy.ts',
+        file: 'src/gate/pipeline/stages/6-policy.ts',
         find: 'export function policy(call: CheckedCall, gate: Gate): Step<PermittedCall> {\n  const scope = gate.scope();',
         replace: 'export function policy(call: CheckedCall, gate: Gate, scope = gate.scope()): Step<PermittedCall> {',
       },
@@ -124,7 +124,12 @@ export const NAMED: PlantedBug[] = [
     `sql.all('SELECT * FROM record WHERE key = ? AND round = ?', key, round)`,
     `sql.all('SELECT *, (SELECT input FROM record AS other WHERE other.subject = record.subject ORDER BY step DESC LIMIT 1) AS input FROM record WHERE key = ? AND round = ?', key, round)`,
   ),
-  one('policy of yesterday', 'src/session/identity.ts', 'WHERE policy_version < ?1', 'WHERE policy_version > ?1'),
+  one(
+    'policy of yesterday',
+    'src/gate/session/session-row.ts',
+    'WHERE policy_version < ?1',
+    'WHERE policy_version > ?1',
+  ),
   {
     name: 'unknown retried under a new attempt',
     replacements: [
@@ -201,7 +206,7 @@ export const NAMED: PlantedBug[] = [
   ),
   one(
     'watermark moved without reading back',
-    'src/session/outbox.ts',
+    'src/gate/session/outbox.ts',
     DELIVERED,
     `const stored = rows.at(-1)?.hash ?? null;
   await deliverRows(rows, send, ports).catch(() => null);`,

@@ -1,0 +1,57 @@
+/** The agent's view of an approval: it may look and wait, never decide (SPEC 5). The approver's page is another file. */
+import { Hono } from 'hono';
+import * as z from 'zod';
+import type { ApprovalAnswer } from '../../session/rpc.ts';
+import { timestamp } from '../../time.ts';
+import { sessionStub, type HttpEnv } from '../shared/context.ts';
+import { authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
+import { answerModelText, wantsModelText } from './model-text.ts';
+import { observed } from './observed.ts';
+import { problem } from '../shared/problem.ts';
+
+type Approval = Exclude<ApprovalAnswer, { refused: string }>;
+
+const EXPECTED_WAIT = 'expected whole seconds, 0 to 25';
+/** Shorter than the idle limit of common proxies and clients. */
+export const WaitSeconds = z
+  .string()
+  .regex(/^(?:1?\d|2[0-5])$/, EXPECTED_WAIT)
+  .default('0')
+  .describe('Answers at a change, or after so many seconds (0 to 25).');
+
+export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
+  const agent = await authenticateAgent(c);
+  if (agent instanceof Response) return agent;
+  const wait = WaitSeconds.safeParse(c.req.query('wait'));
+  if (!wait.success)
+    return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'wait', detail: `wait: ${EXPECTED_WAIT}` }));
+
+  const answer = await sessionStub(c.env, agent.caller, agent.session).approval(
+    agent.uid,
+    c.req.param('id'),
+    Number(wait.data),
+  );
+  if (!('refused' in answer)) {
+    return wantsModelText(c) ? answerModelText(c, observed(answer.outcome)) : c.json(shownApproval(answer));
+  }
+  switch (answer.refused) {
+    case 'unauthorized':
+      return refuseCredential(c, 'session_not_live');
+    case 'not_found':
+      return problem(c, 'not-found', { reason: 'unknown_approval' });
+    case 'too_many_polls':
+      return problem(c, 'too-many-requests', { reason: answer.refused });
+  }
+});
+
+/** `outcome` is there once there is a result to hand to the model: until then it would only say to wait. */
+function shownApproval({ expires_at, decided_at, note, outcome, ...rest }: Approval) {
+  const isOpen = rest.status === 'pending' || rest.status === 'approved';
+  return {
+    ...rest,
+    expires_at: timestamp(expires_at),
+    ...(decided_at === null ? {} : { decided_at: timestamp(decided_at) }),
+    ...(note === null ? {} : { note }),
+    ...(isOpen ? {} : { outcome: observed(outcome) }),
+  };
+}

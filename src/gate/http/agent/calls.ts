@@ -1,0 +1,47 @@
+/** One call, one outcome: `POST /v1/calls` (SPEC 3). */
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { readAgentBody } from '../shared/body.ts';
+import type { HttpContext, HttpEnv } from '../shared/context.ts';
+import { authenticateAgent } from '../shared/credentials.ts';
+import { answerModelText, wantsModelText } from './model-text.ts';
+import { proposeAs, refuseCall, type Standing } from './send-call.ts';
+
+/** The host's own id of a call: sent again, with the same call, it asks what became of it. */
+export const CallId = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 printable ASCII characters without spaces');
+
+/**
+ * Only what no stage can answer is refused here: a `tool` of whatever name and `arguments` of whatever type are a proposed
+ * call, with an outcome and an audit row.
+ */
+export const CallBody = z.strictObject({
+  tool: z.string().describe('The name as the model wrote it.'),
+  arguments: z
+    .unknown()
+    .optional()
+    .describe('As the model wrote them: an object, or a string that is exactly one JSON object. Absent is {}.'),
+  call_id: CallId.exactOptional().describe(
+    "The host's id for this call. Sent again with the same call it only reports, and takes no step.",
+  ),
+});
+
+export const calls = new Hono<HttpEnv>().post('/', async (c) => {
+  const agent = await authenticateAgent(c);
+  if (agent instanceof Response) return agent;
+  const body = await readAgentBody(c, agent, CallBody);
+  if (body instanceof Response) return body;
+
+  const proposed = await proposeAs(c, agent, { ...body, arguments: body.arguments });
+  if ('refused' in proposed) return refuseCall(c, proposed);
+  if (proposed.standing !== null) showStanding(c, proposed.standing);
+  return wantsModelText(c) ? answerModelText(c, proposed.outcome) : c.json(proposed.outcome);
+});
+
+/** The budget as RateLimit fields (a host need not count), and the audit row's hash: evidence that the host can keep. */
+export function showStanding(c: HttpContext, { max_steps, steps_left, audit }: Standing): void {
+  c.header('RateLimit-Policy', `"steps";q=${max_steps}`);
+  c.header('RateLimit', `"steps";r=${steps_left}`);
+  c.header('Toolgate-Audit', `${audit.seq}:${audit.hash}`);
+}

@@ -1,0 +1,19 @@
+/** JSON-RPC batches: one revision of MCP had them, and its clients may still send them. */
+import type { JsonValue } from '../../json.ts';
+import { methodOf } from './mcp-message.ts';
+
+/** The revision after it took batches out and brought the header that names the revision, so its clients send none. */
+const BATCH_REVISION = '2025-03-26';
+
+/**
+ * Why a body that is an array is no batch that can be taken; null where it is one. Its messages are then each judged alone,
+ * as JSON-RPC has it.
+ */
+export function batchFlaw(client: Headers, batch: readonly JsonValue[]): string | null {
+  if ((client.get('MCP-Protocol-Version') ?? BATCH_REVISION) !== BATCH_REVISION)
+    return `Only protocol version ${BATCH_REVISION} has batches`;
+  if (batch.length === 0) return 'The batch is empty';
+  if (batch.some(Array.isArray)) return 'The batch holds a batch';
+  if (batch.some((message) => methodOf(message) === 'initialize')) return 'The batch holds "initialize"';
+  return null;
+}

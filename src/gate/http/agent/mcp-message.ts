@@ -1,0 +1,81 @@
+/**
+ * One JSON-RPC message of an MCP client, answered by the official server package: versions, headers and envelopes are the
+ * package's business, what a request does is ours. A server lives for one message, so nothing of one client is left for
+ * another.
+ */
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  McpServer,
+  ProtocolError,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { version } from '../../../../package.json';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { membersOf, stringOr } from '../../providers/provider.ts';
+
+/** What answers each method, given the request's parameters. A `ProtocolError` is an answer; anything else is a fault. */
+export type McpMethods = ReadonlyMap<string, (params: JsonObject) => Promise<JsonObject>>;
+
+/** Empty where the message names none. */
+export const methodOf = (message: JsonValue): string => stringOr(membersOf(message)['method'], '');
+
+/**
+ * The answer is one JSON body: nothing is sent before the result, so its status can still tell what became of the session
+ * meanwhile. Throws what a method throws as a fault, since the package would send its message to the client.
+ */
+export async function answerMessage(client: Headers, message: JsonValue, methods: McpMethods): Promise<Response> {
+  const request = requestAs(client);
+  const faults: unknown[] = [];
+  const server = (): McpServer => serverOf(message, methods, faults);
+  const response = (await isLegacyRequest(request, message))
+    ? await answerBefore2026(request, message, server())
+    : await createMcpHandler(server, { legacy: 'reject' }).fetch(request, { parsedBody: message });
+  if (faults.length > 0) throw faults[0];
+  return response;
+}
+
+async function answerBefore2026(request: Request, message: JsonValue, server: McpServer): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  const response = await transport.handleRequest(request, { parsedBody: message });
+  await server.close();
+  return response;
+}
+
+/**
+ * What the package's schemas do not take, it refuses before a registered handler hears of it. So the method is its fallback
+ * handler, set only where the message is for one of ours: malformed arguments reach the stages, which audit them, and a
+ * method that nobody knows is still refused by the package.
+ */
+function serverOf(message: JsonValue, methods: McpMethods, faults: unknown[]): McpServer {
+  const mcp = new McpServer({ name: 'toolgate', title: 'Toolgate', version });
+  mcp.server.registerCapabilities({ tools: {} });
+  const method = methods.get(methodOf(message));
+  if (method === undefined) return mcp;
+  mcp.server.fallbackRequestHandler = async ({ params }) => {
+    try {
+      return await method((params ?? {}) as JsonObject);
+    } catch (error) {
+      if (!ProtocolError.isInstance(error)) faults.push(error);
+      throw error;
+    }
+  };
+  return mcp;
+}
+
+/** The headers that the protocol defines for a request; the package compares them with the body. */
+const PROTOCOL_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'] as const;
+
+/**
+ * What the package may see of the request: not the credential, and not the body, which was read strictly. A client that
+ * goes away cancels nothing, because what was proposed is carried to its end.
+ */
+function requestAs(client: Headers): Request {
+  const headers = new Headers({ 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' });
+  for (const name of PROTOCOL_HEADERS) {
+    const value = client.get(name);
+    if (value !== null) headers.set(name, value);
+  }
+  return new Request('https://mcp.invalid/', { method: 'POST', headers });
+}

@@ -1,0 +1,63 @@
+/**
+ * A provider's response in, the results of its next request out: `POST /v1/calls/{provider}` (SPEC 3). The calls of one body
+ * run one after another, as their order says; each takes its step and has its outcome and audit row like any other.
+ */
+import { Hono } from 'hono';
+import * as z from 'zod';
+import type { SessionClaims } from '../../auth/tokens.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
+import { observationText } from '../../observation/text.ts';
+import type { Outcome } from '../../outcome.ts';
+import { providerNamed } from '../../providers/index.ts';
+import type { ProposedCall } from '../../providers/provider.ts';
+import { readAgentBody } from '../shared/body.ts';
+import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './call-sequence.ts';
+import type { HttpContext, HttpEnv } from '../shared/context.ts';
+import { agentTools, authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
+import { problem } from '../shared/problem.ts';
+import { refuseCall } from './send-call.ts';
+
+export const ResponseBody = z
+  .custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'expected an object')
+  .meta({ type: 'object', description: 'The response as it came. Members that hold no calls are passed over.' });
+
+export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) => {
+  const agent = await authenticateAgent(c);
+  if (agent instanceof Response) return agent;
+  const provider = providerNamed(c.req.param('provider'));
+  if (provider === undefined) return refuseAgent(c, agent, problem(c, 'not-found', { reason: 'unknown_provider' }));
+  const body = await readAgentBody(c, agent, ResponseBody, MAX_CALLS_BODY_BYTES);
+  if (body instanceof Response) return body;
+
+  const calls = provider.decode(body);
+  if (calls === null) {
+    const detail = `expected ${provider.takes}`;
+    return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'no_calls_member', detail }));
+  }
+  if (calls.length > MAX_CALLS) {
+    const detail = `expected at most ${MAX_CALLS} calls`;
+    return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'too_many_calls', detail }));
+  }
+
+  const outcomes = await outcomesOf(c, agent, calls);
+  if (outcomes instanceof Response) return outcomes;
+  const results = outcomes.map(({ call, outcome }) =>
+    provider.result(call, { ok: outcome.ok, text: observationText(outcome) }),
+  );
+  return c.json({ results, outcomes: outcomes.map(({ outcome }) => outcome) });
+});
+
+type Answered = { call: ProposedCall; outcome: Outcome };
+
+async function outcomesOf(c: HttpContext, agent: SessionClaims, calls: ProposedCall[]): Promise<Answered[] | Response> {
+  // No call would ask the session whether its token is still good.
+  if (calls.length === 0 && (await agentTools(c, agent)) === null) return refuseCredential(c, 'session_not_live');
+  const row = callsInARow(c, agent);
+  const answered: Answered[] = [];
+  for (const call of calls) {
+    const outcome = await row.propose({ tool: call.name, arguments: call.arguments });
+    if ('refused' in outcome) return refuseCall(c, outcome);
+    answered.push({ call, outcome });
+  }
+  return answered;
+}

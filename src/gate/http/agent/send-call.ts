@@ -1,0 +1,89 @@
+/** Brings one proposed call to its session's object and always comes back with an answer: every route that takes calls uses this. */
+import type { SessionClaims } from '../../auth/tokens.ts';
+import { logError } from '../../log-line.ts';
+import { toOutcome, type Outcome } from '../../outcome.ts';
+import type { CallAnswer, CallRequest, SessionRpc } from '../../session/rpc.ts';
+import { sessionStub, type HttpContext } from '../shared/context.ts';
+import { refuseCredential } from '../shared/credentials.ts';
+import { observed } from './observed.ts';
+import { problem } from '../shared/problem.ts';
+
+/** A call as a route hands it over; without a `call_id` it gets one here. */
+export type Proposal = Omit<CallRequest, 'call_id'> & { call_id?: string };
+
+/** Where the outcome stands in the budget and the audit; null where the object could not be reached and nothing was written. */
+export type Standing = Pick<Extract<CallAnswer, { outcome: Outcome }>, 'max_steps' | 'steps_left' | 'audit'>;
+
+export type RefusedCall = Extract<CallAnswer, { refused: string }>;
+export type Proposed = { outcome: Outcome; standing: Standing | null } | RefusedCall;
+
+/** Proposes a call as the agent whose token came with the request. */
+export function proposeAs(
+  c: HttpContext,
+  agent: SessionClaims,
+  call: Pick<Proposal, 'tool' | 'arguments' | 'call_id'>,
+): Promise<Proposed> {
+  const freshStub = () => sessionStub(c.env, agent.caller, agent.session);
+  return propose(freshStub, { ...call, uid: agent.uid, request_id: c.get('requestId') });
+}
+
+/** The answer to a call that its session does not take: no outcome, because no step was taken. */
+export function refuseCall(c: HttpContext, { refused }: RefusedCall): Response | Promise<Response> {
+  switch (refused) {
+    case 'unauthorized':
+      return refuseCredential(c, 'session_not_live');
+    case 'session_exhausted':
+      return problem(c, 'session-exhausted', { reason: refused });
+    case 'too_many_retries':
+      // Waiting does not help: that one id is used up.
+      return problem(c, 'too-many-requests', { reason: refused, headers: { 'Retry-After': null } });
+  }
+}
+
+/**
+ * Proposes a call and, if the object dies under it, proposes it once more. The call carries its id from before the first
+ * try, so that the object recognises the second as a transport retry: a refund whose answer was lost is reported, not
+ * repeated. Failing twice is the outcome `UPSTREAM_UNAVAILABLE` without a step. `freshStub` makes a new stub for each try:
+ * the one that saw its object die stays broken.
+ */
+export async function propose(freshStub: () => SessionRpc, proposal: Proposal): Promise<Proposed> {
+  const call: CallRequest = { ...proposal, call_id: proposal.call_id ?? newCallId() };
+  try {
+    return placed(await withOneResend(freshStub, call));
+  } catch {
+    // Whether an effect was sent is known to the object alone: `sent` is the answer that risks nothing.
+    const verdict = { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } } as const;
+    return { outcome: toOutcome({ call_id: call.call_id, tool: call.tool, step: null }, verdict), standing: null };
+  }
+}
+
+async function withOneResend(freshStub: () => SessionRpc, call: CallRequest): Promise<CallAnswer> {
+  try {
+    return await freshStub().call(call);
+  } catch (error) {
+    logUnreachable(call, error, 1);
+    // The platform marks an object that refuses work because it has too much of it: asking again would add to that.
+    if (isOverloaded(error)) throw error;
+  }
+  try {
+    return await freshStub().call(call);
+  } catch (error) {
+    logUnreachable(call, error, 2);
+    throw error;
+  }
+}
+
+function placed(answer: CallAnswer): Proposed {
+  if ('refused' in answer) return answer;
+  const { outcome, ...standing } = answer;
+  return { outcome: observed(outcome), standing };
+}
+
+const isOverloaded = (error: unknown): boolean =>
+  error instanceof Error && 'overloaded' in error && error.overloaded === true;
+
+export const newCallId = (): string => `call_${crypto.randomUUID().replaceAll('-', '')}`;
+
+function logUnreachable({ request_id, call_id }: CallRequest, error: unknown, tries: number): void {
+  logError({ event: 'session_unreachable', request_id, call_id, tries }, error);
+}

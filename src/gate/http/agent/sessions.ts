@@ -1,0 +1,95 @@
+/** Opening, rejoining and ending sessions with a caller's API key (SPEC 3). */
+import { Hono } from 'hono';
+import * as z from 'zod';
+import { signSessionToken } from '../../auth/tokens.ts';
+import { CUSTOMER_ID, MAX_ADDRESS_CHARACTERS } from '../../ports.ts';
+import type { OpenAnswer } from '../../session/rpc.ts';
+import { timestamp } from '../../time.ts';
+import { readJsonBody } from '../shared/body.ts';
+import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
+import { authenticateCaller, refuseCredential } from '../shared/credentials.ts';
+import { problem } from '../shared/problem.ts';
+import type { endedSession, openedSession } from './wire.ts';
+
+export const SessionId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'expected ^[A-Za-z0-9._:-]{1,128}$');
+
+/** Bounds of meaning only; whether a value widens the policy is for the session object to say. */
+export const OpenBody = z.strictObject({
+  session_id: SessionId.exactOptional().describe('Your name for the conversation; made up if absent.'),
+  customer_id: z
+    .string()
+    .regex(CUSTOMER_ID, `expected ${CUSTOMER_ID.source}`)
+    .exactOptional()
+    .describe('The only customer this session may see. Fixed at opening.'),
+  requested_by: z
+    .email()
+    .max(MAX_ADDRESS_CHARACTERS)
+    .exactOptional()
+    .describe('Who asks; never asked to approve. Fixed at opening.'),
+  tools: z.array(z.string()).exactOptional().describe('Narrows the tools.'),
+  max_steps: z.int().min(1).exactOptional().describe('Narrows the number of calls.'),
+  max_refund_cents: z.int().min(0).exactOptional().describe('Narrows what one refund may move.'),
+  max_session_refund_cents: z.int().min(0).exactOptional().describe('Narrows what the session may move.'),
+  ttl_seconds: z.int().min(60).max(86_400).default(3_600).describe('How long the token is good.'),
+});
+
+export const sessions = new Hono<HttpEnv>()
+  .post('/', async (c) => {
+    const caller = await authenticateCaller(c);
+    if (caller instanceof Response) return caller;
+    const body = await readJsonBody(c, OpenBody);
+    if (body instanceof Response) return body;
+
+    const sessionId = body.session_id ?? `ses_${crypto.randomUUID().replaceAll('-', '')}`;
+    const request = { ...body, ...caller, session_id: sessionId };
+    const answer = await sessionStub(c.env, caller.caller_id, sessionId).open(request);
+    if ('refused' in answer) return refuseOpening(c, answer);
+
+    const claims = { caller: caller.caller_id, session: sessionId, uid: answer.uid, expiresAt: answer.expires_at };
+    return c.json(
+      {
+        session_id: sessionId,
+        token: await signSessionToken(c.get('config'), claims),
+        expires_at: timestamp(answer.expires_at),
+        policy: answer.policy,
+      } satisfies z.output<typeof openedSession>,
+      answer.opened === 'new' ? 201 : 200,
+    );
+  })
+  .delete('/:id', async (c) => {
+    const caller = await authenticateCaller(c);
+    if (caller instanceof Response) return caller;
+    const sessionId = c.req.param('id');
+    if (!SessionId.safeParse(sessionId).success) return problem(c, 'not-found', { reason: 'malformed_session_id' });
+    const answer = await sessionStub(c.env, caller.caller_id, sessionId).end(null);
+    if ('refused' in answer) return problem(c, 'not-found', { reason: 'unknown_session' });
+    const ended: z.output<typeof endedSession> = {
+      session_id: sessionId,
+      ended_at: timestamp(answer.ended_at),
+    };
+    return c.json(ended);
+  });
+
+function refuseOpening(c: HttpContext, answer: Extract<OpenAnswer, { refused: string }>): Response | Promise<Response> {
+  switch (answer.refused) {
+    case 'revoked':
+      return refuseCredential(c, 'caller_or_key_not_live');
+    case 'ended':
+      return problem(c, 'session-conflict', { reason: 'ended', detail: 'session_id: this session was ended' });
+    case 'conflict':
+      return problem(c, 'session-conflict', {
+        reason: `fixed_${answer.field}`,
+        detail: `${answer.field}: fixed when the session was opened, and another there`,
+      });
+    case 'customer_required':
+      return problem(c, 'invalid-body', {
+        reason: answer.refused,
+        detail: "customer_id: required by this caller's policy",
+      });
+    case 'widened':
+      return problem(c, 'policy-widened', {
+        reason: `widened_${answer.field}`,
+        detail: `${answer.field}: wider than what is in force; a session may only narrow it`,
+      });
+  }
+}

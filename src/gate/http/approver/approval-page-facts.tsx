@@ -1,0 +1,205 @@
+/** The facts on the approver's page, each under the name of who says so. Whatever came from outside is cleaned, cut and isolated. */
+import type { Child } from 'hono/jsx';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { formatMoney, isPartOfMoney } from '../../money/money.ts';
+import { cleanText } from '../../observation/clean.ts';
+import type { OtherApproval } from '../../ports.ts';
+import type { ApprovalView, LedgerFacts } from '../../session/rpc.ts';
+import { timestamp, toMinute } from '../../time.ts';
+
+/** Long enough for a name or an id; an agent that has more to say does not get to say it on this page. */
+const MAX_OUTSIDE_CHARACTERS = 120;
+
+/** What the page showed as refunded when the approver opened it, where that has changed since. */
+export type Change = { was_cents: number | null };
+
+/** A string from outside. `bdi` keeps its writing direction from turning the words around it. */
+export const Outside = ({ value, max = MAX_OUTSIDE_CHARACTERS }: { value: string; max?: number }) => (
+  <bdi>{cleanText(value, 'plain', max)}</bdi>
+);
+
+export const Time = ({ at }: { at: number }) => <time datetime={timestamp(at)}>{toMinute(at)}</time>;
+
+const Fact = ({ label, figure = false, children }: { label: Child; figure?: boolean; children: Child }) => (
+  <div>
+    <dt>{label}</dt>
+    <dd {...(figure ? { class: 'figure' } : {})}>{children}</dd>
+  </div>
+);
+
+const Money = ({ cents, currency }: { cents: number; currency: string }) => (
+  <bdi>{formatMoney({ amount_cents: cents, currency })}</bdi>
+);
+
+export const LedgerSection = ({ view, change }: { view: ApprovalView; change: Change | null }) => (
+  <section class="card ledger" aria-labelledby="ledger">
+    <h2 id="ledger">What the ledger says</h2>
+    {!view.is_ledger_read ? (
+      <p>
+        The ledger cannot be read right now. You can reject; to approve, load this page again in a minute, so that you
+        see what has been refunded.
+      </p>
+    ) : (
+      <>
+        {view.ledger === null ? (
+          <p>Nothing about an order can be shown for this request.</p>
+        ) : (
+          <>
+            <p class="says">Read from the system of record for this page.</p>
+            <LedgerList ledger={view.ledger} change={change} />
+          </>
+        )}
+        <SameAmount view={view} />
+        {(view.ledger !== null || view.others.length > 0) && (
+          <>
+            <h3>Other requests for {view.ledger === null ? 'the same' : 'this order'}, last 30 days</h3>
+            <Others others={view.others} left={view.others_left} />
+          </>
+        )}
+      </>
+    )}
+  </section>
+);
+
+const LedgerList = ({ ledger, change }: { ledger: LedgerFacts; change: Change | null }) => {
+  const { order_id, customer_id, total_cents, refunded_cents, currency } = ledger;
+  return (
+    <dl>
+      <Fact label="Order">
+        <Outside value={order_id} />
+      </Fact>
+      <Fact label="Customer">
+        <Outside value={customer_id} />
+      </Fact>
+      <Fact label="Order total" figure>
+        <Money cents={total_cents} currency={currency} />
+      </Fact>
+      <div id="refunded" tabindex={-1}>
+        <dt>Refunded so far</dt>
+        <dd class="figure">
+          {change === null ? (
+            <Money cents={refunded_cents} currency={currency} />
+          ) : (
+            <Changed was={change.was_cents} now={refunded_cents} currency={currency} />
+          )}
+        </dd>
+      </div>
+      <Fact label="Still refundable" figure>
+        <Money cents={Math.max(total_cents - refunded_cents, 0)} currency={currency} />
+      </Fact>
+    </dl>
+  );
+};
+
+const Changed = ({ was, now, currency }: { was: number | null; now: number; currency: string }) => (
+  <mark>
+    {was === null ? (
+      'was not shown when you opened the page, '
+    ) : (
+      <>
+        was <del>{formatMoney({ amount_cents: was, currency })}</del> when you opened the page,{' '}
+      </>
+    )}
+    is now <ins>{formatMoney({ amount_cents: now, currency })}</ins>
+  </mark>
+);
+
+/** The same refund asked for again from another session is a new intent to the gate: only a person can tell. */
+const SameAmount = ({ view: { status, claimed, others } }: { view: ApprovalView }) => {
+  const same = others.filter(
+    ({ amount_cents, currency, ...other }) =>
+      amount_cents === claimed.amount_cents && currency === claimed.currency && STANDING.has(other.status),
+  );
+  const [first] = same.toSorted((a, b) => Number(b.status === 'executed') - Number(a.status === 'executed'));
+  if (first === undefined || claimed.amount_cents === null || status !== 'pending') return null;
+  return (
+    <p class="warning">
+      <strong>
+        The same amount {first.status === 'executed' ? 'was already refunded' : 'is already asked for'} for this order
+      </strong>{' '}
+      (request <Outside value={first.id} />, <Time at={first.opened_at} />
+      ). Make sure that this is not the same refund again.
+    </p>
+  );
+};
+/** What was done, or may still be. */
+const STANDING = new Set(['executed', 'approved', 'pending']);
+
+const Others = ({ others, left }: { others: OtherApproval[]; left: number }) =>
+  others.length === 0 ? (
+    <p class="small">None.</p>
+  ) : (
+    <ul class="others">
+      {others.map(({ id, status, amount_cents, currency, opened_at }) => (
+        <li>
+          {amount_cents !== null && currency !== null && (
+            <>
+              <strong>
+                <Money cents={amount_cents} currency={currency} />
+              </strong>
+              ,{' '}
+            </>
+          )}
+          <Outside value={status} />{' '}
+          <span class="small">
+            asked at <Time at={opened_at} />, request <Outside value={id} />
+          </span>
+        </li>
+      ))}
+      {left > 0 && <li>{left} more, not shown</li>}
+    </ul>
+  );
+
+export const ClaimsSection = ({ view: { claimed } }: { view: ApprovalView }) => {
+  const { amount_cents, currency, arguments: args } = claimed;
+  const money = amount_cents === null || currency === null ? null : { amount_cents, currency };
+  const rest = Object.entries(args).filter(([name, value]) => !isPartOfMoney(name, value, money));
+  return (
+    <section class="card claims" aria-labelledby="claims">
+      <h2 id="claims">What the agent claims, unchecked</h2>
+      <p class="says">Written by a language model, verified by nobody.</p>
+      <dl>
+        {money !== null && (
+          <Fact label="Amount" figure>
+            <Money cents={money.amount_cents} currency={money.currency} />
+          </Fact>
+        )}
+        {rest.map(([name, value]) => (
+          <Fact label={<Outside value={wordsOf(name)} />}>
+            <Value value={value} />
+          </Fact>
+        ))}
+        {money === null && rest.length === 0 && <Fact label="Arguments">none</Fact>}
+      </dl>
+    </section>
+  );
+};
+
+/** What was done, as the tool answered: amounts are written as such where the currency is known. */
+export const AnswerList = ({ answer, currency }: { answer: JsonObject; currency: string | null }) => (
+  <dl>
+    {Object.entries(answer).map(([name, value]) =>
+      currency !== null && name.endsWith('_cents') && isAmount(value) ? (
+        <Fact label={wordsOf(name.slice(0, -'_cents'.length))} figure>
+          <Money cents={value} currency={currency} />
+        </Fact>
+      ) : (
+        <Fact label={<Outside value={wordsOf(name)} />}>
+          <Value value={value} />
+        </Fact>
+      ),
+    )}
+  </dl>
+);
+
+const Value = ({ value }: { value: JsonValue }) => (
+  <Outside value={typeof value === 'string' ? value : JSON.stringify(value)} />
+);
+
+const isAmount = (value: JsonValue): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** `refund_order` -> `Refund order`, `order_id` -> `Order ID`. */
+export function wordsOf(name: string): string {
+  const words = name.replaceAll('_', ' ').replace(/\bid\b/g, 'ID');
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,137 @@
+/**
+ * The approver's routes (SPEC 5). The link is the only credential; looking changes nothing, whoever looks: mail scanners open
+ * links, run scripts and post forms. What keeps a scanner from deciding is the phrase, what keeps another site from it is the
+ * Origin, and what decides is the session object.
+ */
+import { Hono } from 'hono';
+import { verifyApprovalToken } from '../../auth/tokens.ts';
+import { logError } from '../../log-line.ts';
+import type { ApprovalView, DecisionAnswer, LinkProof, SessionRpc } from '../../session/rpc.ts';
+import { answerApprover, answerRefusal, setPageHeaders, type RefusalText } from './approval-page-answer.tsx';
+import { fieldProblems } from './approval-page-decision.tsx';
+import { noteIsTooLong, readDecisionForm, type DecisionForm } from './approval-page-form.ts';
+import { ApprovalBody, titleOf, type ApprovalPage } from './approval-page-view.tsx';
+import { objectStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
+import { newNonce } from '../shared/page.tsx';
+
+type Link = { proof: LinkProof; token: string; session: SessionRpc };
+
+const APPROVAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+export const approvalPages = new Hono<HttpEnv>()
+  .get('/:id', async (c) => {
+    const link = await readLink(c);
+    if (link === null) return badLink(c);
+    const answer = await link.session.view(link.proof);
+    if ('refused' in answer) return badLink(c);
+    return answerPage(c, 200, { view: answer.view, approver: link.proof.approver });
+  })
+  .post('/:id', async (c) => {
+    if (c.req.header('origin') !== c.get('config').publicUrl)
+      return answerRefusal(c, 403, 'foreign_origin', FOREIGN_ORIGIN);
+    const link = await readLink(c);
+    if (link === null) return badLink(c);
+    const reading = await readDecisionForm(c.req.raw);
+    if (reading.ok && !noteIsTooLong(reading.form.note)) return decide(c, link, reading.form);
+
+    const answer = await link.session.view(link.proof);
+    if ('refused' in answer) return badLink(c);
+    return reading.ok
+      ? showAgain(c, link, reading.form, { refused: 'note_too_long', view: answer.view })
+      : answerRefusal(c, reading.status, reading.reason, UNREADABLE_FORM);
+  });
+
+/** Logged like every exception; a browser is told so in HTML. Deciding twice is harmless: the first decision stands. */
+approvalPages.onError((error, c) => {
+  logError({ event: 'error', request_id: c.get('requestId'), route: '/approvals/:id' }, error);
+  c.header('Retry-After', '5');
+  return answerRefusal(c, 503, 'exception', UNAVAILABLE);
+});
+
+/** What the link proves, or null. Who it is good for, and whether still, only the object knows. */
+async function readLink(c: HttpContext): Promise<Link | null> {
+  const id = c.req.param('id') ?? '';
+  const [token, another] = c.req.queries('t') ?? [];
+  if (!APPROVAL_ID.test(id) || token === undefined || another !== undefined) return null;
+  const claims = await verifyApprovalToken(c.get('config'), token, Date.now());
+  if (claims === null) return null;
+  const { object, approver, bits } = claims;
+  return { proof: { approval_id: id, approver, bits }, token, session: objectStub(c.env, object) };
+}
+
+async function decide(c: HttpContext, link: Link, form: DecisionForm): Promise<Response> {
+  const answer = await link.session.decide({
+    ...link.proof,
+    ...form,
+    note: form.note === '' ? null : form.note,
+    request_id: c.get('requestId'),
+  });
+  if ('decided' in answer) {
+    setPageHeaders(c, newNonce());
+    return c.redirect(`/approvals/${link.proof.approval_id}?t=${link.token}`, 303);
+  }
+  return answer.refused === 'bad_link' ? badLink(c) : showAgain(c, link, form, answer);
+}
+
+type NotDecided =
+  | Exclude<DecisionAnswer, { decided: string } | { refused: 'bad_link' }>
+  | { refused: 'note_too_long'; view: ApprovalView };
+
+/** The page again, with what was typed where it may still be sent. */
+function showAgain(c: HttpContext, link: Link, form: DecisionForm, answer: NotDecided): Promise<Response> {
+  const { view, refused } = answer;
+  const page = { view, approver: link.proof.approver };
+  c.set('reason', refused);
+  switch (refused) {
+    case 'already_decided':
+      return answerPage(c, 409, { ...page, again: { why: 'already_decided' } });
+    case 'stale':
+      // The choice and the phrase were for other figures; the note is the approver's own.
+      return answerPage(c, 409, {
+        ...page,
+        again: { why: 'stale', change: { was_cents: form.refunded_cents } },
+        typed: { note: form.note },
+      });
+    case 'unreadable':
+      c.header('Retry-After', '30');
+      return answerPage(c, 503, { ...page, again: { why: 'unreadable' }, typed: form });
+    case 'no_choice':
+    case 'wrong_phrase':
+    case 'note_too_long':
+      if (view.status !== 'pending') return answerPage(c, 409, { ...page, again: { why: 'already_decided' } });
+      return answerPage(c, 422, {
+        ...page,
+        again: { why: 'problems', problems: [...new Set([...fieldProblems(form, view), refused])] },
+        typed: form,
+      });
+  }
+}
+
+const answerPage = (c: HttpContext, status: 200 | 409 | 422 | 503, page: ApprovalPage): Promise<Response> =>
+  answerApprover(c, { status, title: titleOf(page), body: <ApprovalBody page={page} /> });
+
+/**
+ * One page whatever is wrong with the link, so that it tells nothing of what exists. Not counted like other failed
+ * credentials: approvers of one office share an address with its mail scanner, and a count would shut them out. What makes
+ * guessing hopeless is the signature and 128 bits.
+ */
+const badLink = (c: HttpContext): Promise<Response> => answerRefusal(c, 404, 'bad_link', BAD_LINK);
+
+const BAD_LINK: RefusalText = {
+  title: 'This link does not open anything',
+  explanation:
+    'It may be incomplete, too old, or meant for somebody who no longer decides. Open it again from the mail as it came; if that does not help, ask the operator to send the request anew.',
+};
+const FOREIGN_ORIGIN: RefusalText = {
+  title: 'This was not sent from the page itself',
+  explanation: 'Nothing was decided. Open the link from the mail in your browser and use the form there.',
+};
+const UNREADABLE_FORM: RefusalText = {
+  title: 'This is not the form of the page',
+  explanation: 'Nothing was decided. Open the link from the mail in your browser and use the form there.',
+};
+const UNAVAILABLE: RefusalText = {
+  title: 'This cannot be answered right now',
+  explanation:
+    'Open the link from the mail again in a minute: the page then shows whether your decision was recorded. Sending it again is safe.',
+};

@@ -1,0 +1,58 @@
+/** What the operator's lists have in common: their queries are checked, and a page begins where the one before ended. */
+import { zValidator } from '@hono/zod-validator';
+import * as z from 'zod';
+import { InvalidCursor, type Page } from '../../ledger/columns.ts';
+import { describeMisfits } from '../shared/body.ts';
+import type { HttpContext, HttpEnv } from '../shared/context.ts';
+import { problem } from '../shared/problem.ts';
+
+/** Rows of a page: 1 to 1,000, 100 where nothing is said. */
+export const pageLimit = z
+  .string()
+  .regex(/^(?:[1-9]\d{0,2}|1000)$/, 'expected a number from 1 to 1000')
+  .default('100')
+  .transform(Number)
+  .describe('Rows of a page, 1 to 1000.');
+
+/** A text to compare with; null does not narrow. */
+export const comparedText = z.string().min(1).max(256).nullable().default(null);
+
+/** An RFC 3339 time as ms since the epoch; null does not narrow. */
+export const comparedTime = z.iso
+  .datetime({ offset: true })
+  .transform((text) => Date.parse(text))
+  .nullable()
+  .default(null);
+
+/** Where to go on: what a page before gave as `next_cursor`. */
+export const cursor = z
+  .string()
+  .max(1_024)
+  .nullable()
+  .default(null)
+  .describe('What the page before gave as next_cursor.');
+
+/**
+ * Refuses unknown and ill-typed parameters: a misspelled filter must not show everything as if it had been applied. A known one
+ * without a value is none, as clients write what they leave open.
+ */
+export function checkedQuery<Schema extends z.ZodObject<z.ZodRawShape, z.core.$strict>>(schema: Schema) {
+  const isLeftOpen = ([name, value]: [string, unknown]): boolean => value === '' && Object.hasOwn(schema.shape, name);
+  const filled = z.preprocess(
+    (query) => Object.fromEntries(Object.entries(query as object).filter((each) => !isLeftOpen(each))),
+    schema,
+  );
+  const refuse = (result: { success: boolean; error?: z.core.$ZodError }, c: HttpContext): Response | undefined =>
+    result.error && problem(c, 'invalid-body', { reason: 'query', detail: describeMisfits(result.error) });
+  return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', filled as unknown as Schema, refuse);
+}
+
+/** A page, or the problem of a cursor that this list never handed out. */
+export async function readPage<Row>(c: HttpContext, page: Promise<Page<Row>>): Promise<Page<Row> | Response> {
+  try {
+    return await page;
+  } catch (error) {
+    if (!(error instanceof InvalidCursor)) throw error;
+    return problem(c, 'invalid-body', { reason: 'cursor', detail: `cursor: ${error.message}` });
+  }
+}

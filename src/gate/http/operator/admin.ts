@@ -1,0 +1,15 @@
+/** Everything the operator may do; the credential is asked for before anything else is looked at. */
+import { Hono } from 'hono';
+import { adminApprovals } from './admin-approvals.ts';
+import { adminAudit } from './admin-audit.ts';
+import { adminCallers } from './admin-callers.ts';
+import { adminLedger } from './admin-ledger.ts';
+import type { HttpEnv } from '../shared/context.ts';
+import { operatorOnly } from '../shared/credentials.ts';
+
+export const admin = new Hono<HttpEnv>()
+  .use(operatorOnly)
+  .route('/callers', adminCallers)
+  .route('/approvals', adminApprovals)
+  .route('/audit', adminAudit)
+  .route('/ledger', adminLedger);

@@ -1,0 +1,84 @@
+/** What an operator may set for a caller (SPEC 3 "Administration"), and what does not go together. */
+import * as z from 'zod';
+import { shownToolName } from '../../outcome.ts';
+import { MAX_ADDRESS_CHARACTERS, type Policy } from '../../ports.ts';
+import { policySchema } from '../../ledger/callers.ts';
+import { toolNamed } from '../../../tools/index.ts';
+
+const MAX_NAME_CHARACTERS = 60;
+/** Controls and line separators would break a mail or a log; direction marks would make a name look like another. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+const distinct = (names: string[]): boolean => new Set(names).size === names.length;
+
+const name = z
+  .string()
+  .refine((text) => /\S/.test(text) && !UNSEEN.test(text) && [...text].length <= MAX_NAME_CHARACTERS, {
+    error: `expected 1 to ${MAX_NAME_CHARACTERS} characters, none of them unseen`,
+  })
+  .describe('Shown to approvers: 1 to 60 characters.');
+
+const stored = policySchema.shape;
+
+/** A policy as operators send and see it. */
+export const policy = z.strictObject({
+  allowed_tools: stored.allowed_tools.describe('The tools its sessions may use.'),
+  approvers: stored.approvers.describe('Addresses of those who are asked.'),
+  customer_scope: stored.customer_scope.describe('Whether each session must name its customer.'),
+  max_refund_cents: stored.max_refund_cents.describe('The most one refund may move.'),
+  max_session_refund_cents: stored.max_session_refund_cents.describe(
+    'The most a session may move, per currency; null: no limit.',
+  ),
+  confirm_above_cents: stored.confirm_above_cents.describe('Risky calls of more than this need an approver.'),
+  max_steps: stored.max_steps.describe('Calls a session may make.'),
+  max_duplicate_calls: stored.max_duplicate_calls.describe('How often a session may repeat one call.'),
+  approval_ttl_seconds: stored.approval_ttl_seconds.describe('How long an approval waits.'),
+  identical_effects: stored.identical_effects.describe(
+    'Whether an effect proposed again is told as done, or asked for anew.',
+  ),
+}) satisfies z.ZodType<Policy>;
+
+const settings = z.strictObject({
+  name,
+  ...policy.shape,
+  allowed_tools: policy.shape.allowed_tools.refine(distinct, { error: 'a tool is named twice' }),
+  // zod's address is ASCII and has no line breaks: a mail header can be made of it.
+  approvers: z
+    .array(z.email().max(MAX_ADDRESS_CHARACTERS))
+    .max(10)
+    .refine((addresses) => distinct(addresses.map((address) => address.toLowerCase())), {
+      error: 'an address is there twice',
+    })
+    .describe('E-mail addresses of those who are asked.'),
+});
+
+const { shape } = settings;
+
+/** `POST /admin/callers`. Defaults are the careful ones: a customer is required, every risky call is confirmed. */
+export const NewCallerBody = settings.extend({
+  customer_scope: shape.customer_scope.default('required'),
+  max_refund_cents: shape.max_refund_cents.default(50_000),
+  max_session_refund_cents: shape.max_session_refund_cents.default(null),
+  confirm_above_cents: shape.confirm_above_cents.default(0),
+  max_steps: shape.max_steps.default(10),
+  max_duplicate_calls: shape.max_duplicate_calls.default(3),
+  approval_ttl_seconds: shape.approval_ttl_seconds.default(86_400),
+  identical_effects: shape.identical_effects.default('replay'),
+});
+
+/** `PATCH /admin/callers/{id}`: what is absent stays; null takes `max_session_refund_cents` away. */
+export const CallerPatchBody = settings.exactPartial();
+
+/** `POST /admin/callers/{id}/rotate`. */
+export const RotationBody = z.strictObject({
+  grace_seconds: z.int().min(0).max(604_800).describe('How long the old key stays good.'),
+  end_sessions: z.boolean().default(false).describe('Whether open sessions are ended.'),
+});
+
+/** Says why a policy, each field of it good, is no policy; null where it is one. */
+export function policyMisfit({ allowed_tools, approvers }: Policy): string | null {
+  const unknown = allowed_tools.find((tool) => toolNamed(tool) === undefined);
+  if (unknown !== undefined) return `allowed_tools: there is no tool ${shownToolName(unknown)}`;
+  const risky = approvers.length > 0 ? undefined : allowed_tools.find((tool) => toolNamed(tool)?.risky);
+  return risky === undefined ? null : `approvers: ${risky} is risky and needs at least one`;
+}

@@ -1,0 +1,103 @@
+/**
+ * Reaching all open sessions of a caller. What an operator changed must hold everywhere when the answer says so, so each
+ * session is told before the answer; those that cannot be told in time are told by the queue, and counted.
+ */
+import { sessionObjectName } from '../../auth/tokens.ts';
+import { logError } from '../../log-line.ts';
+import type { CallerChange } from '../../ports.ts';
+import type { QueueMessage, SessionRpc } from '../../session/rpc.ts';
+import { ledgerSql } from '../../ledger/d1.ts';
+import { openSessionsOf, type SessionPlace } from '../../ledger/sessions.ts';
+import { inTime } from '../../time.ts';
+import { sessionStub } from '../shared/context.ts';
+
+/** More would outlast a client's patience and come near the platform's limit of requests that one request may make. */
+const TOLD_AT_ONCE = 500;
+/** Objects are spread over the world; this many answers are awaited together. */
+const PARALLEL = 25;
+/** An object that does not answer by then counts as missed; an answer that comes late does no harm. */
+const REACH_MS = 5_000;
+/**
+ * Whom it has not asked by then it has missed: where a client has gone the platform lets a request go on for 30 seconds
+ * ("Workers limits").
+ */
+const ASKING_MS = 15_000;
+/** The most messages that Queues takes in one batch. */
+const QUEUE_BATCH = 100;
+
+/** Tells a caller's open sessions what it has become. `queued` ones will hear of it from the queue. */
+export async function tellOpenSessions(
+  env: Env,
+  callerId: string,
+  change: CallerChange,
+): Promise<{ told: number; queued: number }> {
+  const now = Date.now();
+  const page = (after: string | null, limit: number): Promise<SessionPlace[]> =>
+    openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit);
+
+  const first = await page(null, TOLD_AT_ONCE);
+  const missed = await missedOf(env, first, (session) => session.tell(change), now + ASKING_MS);
+  await queueTelling(env, missed);
+  let queued = missed.length;
+  let after = first.length === TOLD_AT_ONCE ? first.at(-1)?.uid : undefined;
+  while (after !== undefined) {
+    const rest = await page(after, QUEUE_BATCH);
+    await queueTelling(env, rest);
+    queued += rest.length;
+    after = rest.length === QUEUE_BATCH ? rest.at(-1)?.uid : undefined;
+  }
+  return { told: first.length - missed.length, queued };
+}
+
+/**
+ * Ends a caller's open sessions. `missed` ones could not be reached in time and go on until their tokens expire; where D1 does
+ * not name the next ones they count as one. Never throws: the answer holds the new key, which is shown only once.
+ */
+export async function endOpenSessions(env: Env, callerId: string): Promise<{ ended: number; missed: number }> {
+  const now = Date.now();
+  const deadline = now + ASKING_MS;
+  const counts = { ended: 0, missed: 0 };
+  let after: string | null = null;
+  for (;;) {
+    const named = openSessionsOf(ledgerSql(env.DB), callerId, now, after, TOLD_AT_ONCE);
+    const page: SessionPlace[] | null = await named.catch((error: unknown) => {
+      logError({ event: 'open_sessions_unread', caller_id: callerId }, error);
+      return null;
+    });
+    if (page === null) return { ...counts, missed: counts.missed + 1 };
+    const missed = await missedOf(env, page, (session, { uid }) => session.end(uid), deadline);
+    counts.ended += page.length - missed.length;
+    counts.missed += missed.length;
+    const last = page.at(-1);
+    if (last === undefined || page.length < TOLD_AT_ONCE) return counts;
+    after = last.uid;
+  }
+}
+
+/** Asks something of each session's object, until the deadline; returns those that failed, kept silent or were not asked. */
+async function missedOf(
+  env: Env,
+  places: SessionPlace[],
+  ask: (session: SessionRpc, place: SessionPlace) => Promise<unknown>,
+  deadline: number,
+): Promise<SessionPlace[]> {
+  const missed: SessionPlace[] = [];
+  for (let start = 0; start < places.length; start += PARALLEL) {
+    if (Date.now() > deadline) return [...missed, ...places.slice(start)];
+    const some = places.slice(start, start + PARALLEL);
+    const answers = await Promise.allSettled(
+      some.map((place) => inTime(ask(sessionStub(env, place.caller_id, place.session_id), place), REACH_MS)),
+    );
+    missed.push(...some.filter((_, index) => answers[index]?.status === 'rejected'));
+  }
+  return missed;
+}
+
+async function queueTelling(env: Env, places: SessionPlace[]): Promise<void> {
+  const messages = places.map(({ caller_id, session_id }): MessageSendRequest<QueueMessage> => {
+    return { body: { type: 'tell', object: sessionObjectName(caller_id, session_id), caller_id } };
+  });
+  for (let start = 0; start < messages.length; start += QUEUE_BATCH) {
+    await env.QUEUE.sendBatch(messages.slice(start, start + QUEUE_BATCH));
+  }
+}

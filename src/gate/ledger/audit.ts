@@ -1,0 +1,125 @@
+/** The audit in D1: how rows of the session objects arrive there and how operators read them. */
+import * as z from 'zod';
+import type { LedgerSql, SqlRow, Statement } from '../ports.ts';
+import { timestamp } from '../time.ts';
+import { upsertApprovals, type ApprovalRow } from './approval-rows.ts';
+import { auditRow, type AuditRow } from './audit-row.ts';
+import { flag, insertFromJson, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+import { updateSession, type SessionState } from './sessions.ts';
+
+const columns = Object.keys(auditRow.shape);
+
+/** A row that is there already stays as it is. */
+const INSERT_ROWS = `${insertFromJson('audit', columns)} ON CONFLICT DO NOTHING`;
+
+/** What a session object reports of itself, its approvals and its log. */
+export type Report = {
+  uid: string;
+  rows: readonly AuditRow[];
+  approvals: readonly ApprovalRow[];
+  session: SessionState | null;
+};
+
+/**
+ * Takes a report in one transaction. Safe to repeat: each row has one place. Answers the hash that is stored for the last
+ * row, read back, because only that proves that these rows arrived and no others stand in their places; null without rows.
+ */
+export async function deliver(sql: LedgerSql, { uid, rows, approvals, session }: Report): Promise<string | null> {
+  const last = rows.at(-1);
+  const statements: Statement[] = [];
+  if (last !== undefined) statements.push({ sql: INSERT_ROWS, params: [JSON.stringify(rows.map(toColumns))] });
+  if (approvals.length > 0) statements.push(upsertApprovals(approvals));
+  if (session !== null) statements.push(updateSession(uid, session));
+  if (last !== undefined) {
+    const sql = 'SELECT hash FROM audit WHERE uid = ?1 AND seq = ?2';
+    statements.push({ sql, params: [last.uid, last.seq] });
+  }
+  if (statements.length === 0) return null;
+  const read = (await sql.batch(statements)).at(-1)?.[0];
+  return last === undefined ? null : z.object({ hash: z.string() }).parse(read).hash;
+}
+
+const toColumns = (row: AuditRow): object => ({ ...row, at: Date.parse(row.at), withheld: row.withheld === true });
+
+/** ECMA-262, 21.4.1.1: no Date is later. */
+const MAX_TIME_MS = 8.64e15;
+
+/** How the columns that SQL has no type for come back. */
+const storedRow = auditRow.extend({
+  at: integer.min(0).max(MAX_TIME_MS).transform(timestamp),
+  ok: flag,
+  fields: jsonText(z.array(z.string())).nullable(),
+  replayed: flag,
+  withheld: flag,
+});
+
+/** What narrows the list; null does not. `from` is inclusive, `to` is not; both in ms since the epoch. */
+export type AuditFilters = {
+  session_id: string | null;
+  caller_id: string | null;
+  tool: string | null;
+  code: string | null;
+  from: number | null;
+  to: number | null;
+};
+
+/** `uid <= ?1` bounds the range of the key that is read; a bare OR of both halves would read the table from its start. */
+const LIST = `
+  SELECT ${columns.join(', ')} FROM audit
+  WHERE (?1 IS NULL OR (uid <= ?1 AND (uid < ?1 OR seq > ?2)))
+    AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR caller_id = ?4)
+    AND (?5 IS NULL OR tool = ?5) AND (?6 IS NULL OR code = ?6)
+    AND (?7 IS NULL OR at >= ?7) AND (?8 IS NULL OR at < ?8)
+  ORDER BY uid DESC, seq LIMIT ?9`;
+
+/** Rows of the audit: the newest session first (a uid begins with its opening time), its rows by `seq`. Throws `InvalidCursor`. */
+export async function listAudit(
+  sql: LedgerSql,
+  filters: AuditFilters,
+  cursor: string | null,
+  limit: number,
+): Promise<Page<AuditRow>> {
+  const [uid = null, seq = null] = placeIn(cursor, z.tuple([z.string(), z.union([z.number(), z.string()])])) ?? [];
+  const { session_id, caller_id, tool, code, from, to } = filters;
+  const rows = await sql.all(LIST, uid, seq, session_id, caller_id, tool, code, from, to, limit + 1);
+  const { rows: kept, next_cursor } = pageOf(rows, limit, ({ uid, seq }) => [String(uid), seq ?? 0]);
+  return { rows: kept.map(toAuditRow), next_cursor };
+}
+
+function toAuditRow(stored: SqlRow): AuditRow {
+  const { data } = storedRow.safeParse(stored);
+  if (data === undefined) return unreadableRow(stored);
+  const { withheld, ...row } = data;
+  return withheld ? { ...row, withheld } : row;
+}
+
+/**
+ * No object writes such a row, so whoever did tampered with the table. It is shown with its place and nothing else: the page
+ * stays readable, and the verifier, who finds its hash or its place wrong, can name it.
+ */
+const unreadableRow = ({ uid, seq, caller_id, session_id }: SqlRow): AuditRow => ({
+  uid: String(uid),
+  seq: Number.isSafeInteger(seq) ? Number(seq) : 0,
+  kind: 'event',
+  at: timestamp(0),
+  caller_id: String(caller_id),
+  session_id: String(session_id),
+  step: null,
+  call_id: null,
+  tool: null,
+  arguments: null,
+  salt: null,
+  args_hash: null,
+  key: null,
+  attempt: null,
+  ok: false,
+  code: 'UNREADABLE',
+  fields: null,
+  replayed: false,
+  approval_id: null,
+  actor: 'nobody',
+  duration_ms: 0,
+  request_id: null,
+  contract: null,
+  hash: '',
+});

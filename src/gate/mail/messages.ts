@@ -1,0 +1,133 @@
+/**
+ * What the mails say. They hold values of closed sets and patterns, and the caller's name as the operator gave it; whatever
+ * an agent could have worded is left to the page. The link is in the body alone, and the subject is fixed text and an id, so
+ * that nothing said here shows in a notification on a locked screen.
+ */
+import type { JsonObject } from '../json.ts';
+import { formatMoney, isPartOfMoney } from '../money/money.ts';
+import { limitMessage } from '../outcome.ts';
+import { CUSTOMER_ID, type Money, type OtherApproval } from '../ports.ts';
+import type { ApprovalView, LedgerFacts, MailTask } from '../session/rpc.ts';
+import { toDay, toMinute } from '../time.ts';
+import { closedArguments } from './closed-arguments.ts';
+import { letterHtml, letterText, type Fact, type Letter } from './letter.tsx';
+
+export type Mail = { subject: string; text: string; html: string };
+export type ApprovalTask = Extract<MailTask, { kind: 'approval' }>;
+export type NoticeTask = Extract<MailTask, { kind: 'notice' }>;
+
+/** A longer list is for the page: past this many, what matters is that there are many. */
+const MAX_OTHERS = 10;
+
+/** Asks one approver for a decision. `inputSchema` is the tool's: it says which arguments may be repeated in a mail. */
+export function approvalMail({ view, link }: ApprovalTask, inputSchema: JsonObject | null): Promise<Mail> {
+  return mailOf(`Toolgate: your decision is needed (${view.id})`, {
+    heading: 'An action waits for your decision',
+    opening: 'An agent asked for the action below. It is not done, and will not be unless an approver approves it.',
+    sections: [
+      { title: 'The request', tone: 'plain', facts: requestFacts(view) },
+      { title: 'What the ledger says', tone: 'ledger', facts: ledgerFacts(view) },
+      { title: 'What the agent claims, unchecked', tone: 'unchecked', facts: claimedFacts(view, inputSchema) },
+    ],
+    link: { label: 'Open the request and decide', url: link },
+    closing: [
+      'This link is yours alone: whoever has it can decide in your name. Opening it changes nothing.',
+      'If you do nothing, the request expires by itself and the action is not done.',
+    ],
+  });
+}
+
+/** Tells an approver that a limit of the policy refused an action. Asks for nothing and holds no link. */
+export function noticeMail(task: NoticeTask): Promise<Mail> {
+  const { caller_name, tool, limit, money, at } = task;
+  const amount = (amount_cents: number, currency: string): string => formatMoney({ amount_cents, currency });
+  return mailOf('Toolgate: an action above its limits was refused', {
+    heading: 'An action above its limits was refused',
+    opening: 'An agent asked for an action that the policy of its application does not allow. It was not done.',
+    sections: [
+      {
+        title: 'What the gate did',
+        tone: 'plain',
+        facts: [
+          { label: 'Application', value: caller_name },
+          { label: 'Refused at', value: toMinute(at) },
+          { label: 'Why', value: limitMessage(limit, amount) },
+        ],
+      },
+      {
+        title: 'What the agent claims, unchecked',
+        tone: 'unchecked',
+        facts: [{ label: 'Tool', value: tool }, ...amountFact(money)],
+      },
+    ],
+    link: null,
+    closing: ['You need not answer. If the action is right, a person must do it in the system of record.'],
+  });
+}
+
+const mailOf = async (subject: string, letter: Letter): Promise<Mail> => ({
+  subject,
+  text: letterText(letter),
+  html: await letterHtml(letter),
+});
+
+function requestFacts({ caller_name, id, opened_at, expires_at }: ApprovalView): Fact[] {
+  return [
+    { label: 'Application', value: caller_name },
+    { label: 'Request', value: id },
+    { label: 'Asked at', value: toMinute(opened_at) },
+    { label: 'Expires at', value: toMinute(expires_at) },
+  ];
+}
+
+function ledgerFacts({ ledger, is_ledger_read, others, others_left }: ApprovalView): Fact[] {
+  if (!is_ledger_read)
+    return [{ label: 'Ledger', value: 'could not be read when this mail was written; the page reads it again' }];
+  const count = others.length + others_left;
+  return [
+    ...(ledger === null
+      ? [{ label: 'Ledger', value: 'nothing about an order can be shown for this request' }]
+      : orderFacts(ledger)),
+    ...(ledger === null && count === 0
+      ? []
+      : [
+          {
+            label: `Other requests for ${ledger === null ? 'the same' : 'this order'}, last 30 days`,
+            value: count === 0 ? 'none' : String(count),
+          },
+        ]),
+    ...others.slice(0, MAX_OTHERS).map((other) => ({ label: other.id, value: otherValue(other) })),
+  ];
+}
+
+const orderFacts = ({ order_id, customer_id, total_cents, refunded_cents, currency }: LedgerFacts): Fact[] => [
+  { label: 'Order', value: order_id },
+  // The ledger takes any text here: one that is a link or an address would be one in the mail.
+  { label: 'Customer', value: CUSTOMER_ID.test(customer_id) ? customer_id : 'shown on the page only' },
+  { label: 'Order total', value: formatMoney({ amount_cents: total_cents, currency }) },
+  { label: 'Refunded so far', value: formatMoney({ amount_cents: refunded_cents, currency }) },
+];
+
+function otherValue({ amount_cents, currency, status, opened_at }: OtherApproval): string {
+  const amount = amount_cents === null || currency === null ? [] : [formatMoney({ amount_cents, currency })];
+  return [...amount, status, `asked on ${toDay(opened_at)}`].join(', ');
+}
+
+function claimedFacts({ tool, claimed }: ApprovalView, inputSchema: JsonObject | null): Fact[] {
+  const { shown, left } = closedArguments(inputSchema, claimed.arguments);
+  const money = moneyOf(claimed);
+  return [
+    { label: 'Tool', value: tool },
+    ...amountFact(money),
+    ...shown
+      .filter(({ name }) => !isPartOfMoney(name, claimed.arguments[name], money))
+      .map(({ name, value }) => ({ label: name, value })),
+    ...(left === 0 ? [] : [{ label: 'Further arguments', value: `${left}, shown on the page only` }]),
+  ];
+}
+
+const amountFact = (money: Money | null): Fact[] =>
+  money === null ? [] : [{ label: 'Amount', value: formatMoney(money) }];
+
+const moneyOf = ({ amount_cents, currency }: ApprovalView['claimed']): Money | null =>
+  amount_cents === null || currency === null ? null : { amount_cents, currency };

@@ -1,0 +1,44 @@
+/** From the ledger's row to the end of a record. The row decides; what was refused, guessed or thrown on the way does not. */
+import type { Refusal } from '../outcome.ts';
+import { codeOf } from '../outcome.ts';
+import type { EffectRecord, LedgerRow } from '../ports.ts';
+import type { Tool } from '../tool/define-tool.ts';
+import type { Ending, Gate } from './gate.ts';
+import { toolCode } from './stages/5-business-rules.ts';
+import { voidAttempt } from './stages/8-execute.ts';
+
+/** What an ending says besides who caused it. */
+export type Unattributed = Omit<Ending, 'origin'>;
+
+/** `row` null: unknown; the record keeps its state and its amount stays reserved. `definition` undefined: the tool is gone. */
+export function endingOf(
+  row: LedgerRow | null,
+  record: EffectRecord,
+  definition: Tool | undefined,
+  because?: Refusal,
+): Unattributed {
+  const shared = { record, key: record.key, contract: record.contract };
+  if (row === null) return { ...shared, verdict: { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } } };
+  if (row.applied) {
+    const change = { to: 'executed', record, answer: row.answer } as const;
+    return { ...shared, change, verdict: { ok: true, data: row.answer, replayed: false } };
+  }
+  const refusal = because !== undefined && codeOf(because) === row.code ? because : refusalOfVoid(row, definition);
+  return { ...shared, change: { to: 'failed', record, refusal, voided: true }, verdict: { ok: false, refusal } };
+}
+
+/** Voids an attempt that may have been sent, because `refusal` stands against it; it was executed if the void lost. */
+export async function voidOpen(
+  record: EffectRecord,
+  refusal: Refusal,
+  definition: Tool | undefined,
+  gate: Gate,
+): Promise<Unattributed> {
+  return endingOf(await voidAttempt(record, codeOf(refusal), gate), record, definition, refusal);
+}
+
+function refusalOfVoid(row: Extract<LedgerRow, { applied: false }>, definition: Tool | undefined): Refusal {
+  if (row.code === 'CALLER_REVOKED') return { code: 'CALLER_REVOKED' };
+  if (definition?.codes.includes(row.code) === true) return toolCode(definition, row.code, row.facts);
+  return { code: 'UPSTREAM_UNAVAILABLE', sent: false };
+}

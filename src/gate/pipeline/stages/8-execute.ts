@@ -1,0 +1,64 @@
+/**
+ * Stage 8: the handler runs. A read answers with its data. An effect is sent under a claim that is durable already, and
+ * only the ledger's row, applied or void, is its result: an error after the send says nothing about what happened.
+ */
+import { hashOf } from '../../canonical.ts';
+import { DriftedAnswer } from '../../error-facts.ts';
+import type { Verdict } from '../../outcome.ts';
+import type { Attempt, EffectRecord, LedgerRow } from '../../ports.ts';
+import type { ConfirmedCall } from '../calls.ts';
+import type { Gate } from '../gate.ts';
+import { failedRead, toolCode } from './5-business-rules.ts';
+import { deadlineOf } from '../deadline.ts';
+
+export async function executeRead(call: ConfirmedCall, gate: Gate): Promise<Verdict> {
+  const { definition, bound } = call;
+  const { customer_id } = gate.scope();
+  try {
+    const ran = await gate.upstream.run((signal) => bound.read(gate.reads, { customer_id, signal }), {
+      tryMs: definition.timeoutMs,
+      deadline: deadlineOf(call),
+    });
+    if (!ran.ok) return { ok: false, refusal: toolCode(definition, ran.code, ran.facts) };
+    const misfit = definition.misfit(ran.data);
+    // The field goes to the log, not to the model: a drifted backend must not leak what it now sends.
+    if (misfit !== null) throw new DriftedAnswer(definition.name, misfit);
+    return { ok: true, data: ran.data, replayed: false };
+  } catch (error) {
+    return { ok: false, refusal: failedRead(error, definition, gate) };
+  }
+}
+
+/** Sends the claimed attempt; null: the ledger did not say, and the record stays unknown. */
+export async function sendEffect(call: ConfirmedCall, record: EffectRecord, gate: Gate): Promise<LedgerRow | null> {
+  const { customer_id } = gate.scope();
+  return settledBy(gate, call.started_at, call.definition.timeoutMs, (signal) =>
+    call.bound.send(gate.writes, attemptOf(record, gate), { customer_id, signal }),
+  );
+}
+
+/** Says "this attempt will never be applied", or learns that it was; null: the ledger did not say. */
+export async function voidAttempt(record: EffectRecord, code: string, gate: Gate): Promise<LedgerRow | null> {
+  return settledBy(gate, gate.now(), VOID_TRY_MS, () => gate.attempts.void(attemptOf(record, gate), code));
+}
+const VOID_TRY_MS = 2_000;
+
+async function settledBy(
+  gate: Gate,
+  started_at: number,
+  tryMs: number,
+  work: (signal: AbortSignal) => Promise<LedgerRow>,
+): Promise<LedgerRow | null> {
+  try {
+    return await gate.upstream.run(work, { tryMs, deadline: deadlineOf({ started_at }) });
+  } catch (error) {
+    gate.report(gate.newId('err'), error);
+    return null;
+  }
+}
+
+function attemptOf(record: EffectRecord, gate: Gate): Attempt {
+  const { caller_id, uid } = gate.scope();
+  const { key, attempt, tool } = record;
+  return { effect_key: hashOf([key, attempt]), call_key: key, attempt, uid, caller_id, tool };
+}

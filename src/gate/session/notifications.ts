@@ -1,0 +1,133 @@
+/**
+ * Asking people: queue messages with ids only, and what the mail consumer fetches with them. Sent by the alarm, never by
+ * the call: a queue that is down must not lose a request, and a call must not wait for it.
+ */
+import { sessionObjectName, signApprovalToken } from '../auth/tokens.ts';
+import type { Refusal } from '../outcome.ts';
+import type { EffectRecord, SessionSql } from '../ports.ts';
+import type { AuditRow } from '../ledger/audit-row.ts';
+import type { SessionRow } from './session-row.ts';
+import { markNoticed, readSession, scopeOf, theSession } from './session-row.ts';
+import type { SessionPorts } from './session-ports.ts';
+import { type Approver, approversOf, openRecords, recordAt, recordOfApproval, writeApprovers } from './records.ts';
+import type { ApprovalView, MailTask, QueueMessage } from './rpc.ts';
+
+/** A link can be viewed this long after its approval expired; a session is remembered this long after its last activity. */
+export const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Pending records of which somebody was not asked yet. */
+export const unsentRequests = (sql: SessionSql): EffectRecord[] =>
+  openRecords(sql).filter(
+    (record) => record.state === 'pending' && approversOf(sql, record).some(({ queued_at }) => queued_at === null),
+  );
+
+export async function sendRequests(ports: SessionPorts): Promise<void> {
+  const { sql, queue } = ports;
+  for (const record of unsentRequests(sql)) {
+    const { approval } = record;
+    if (approval === null) continue;
+    const numbers = approversOf(sql, record).flatMap(({ queued_at }, number) => (queued_at === null ? [number] : []));
+    const object = objectName(theSession(sql));
+    await queue.send(numbers.map((approver) => ({ type: 'approval', object, approval_id: approval.id, approver })));
+    const asked = approversOf(sql, record);
+    const at = ports.now();
+    writeApprovers(
+      sql,
+      record,
+      asked.map((each, number) => (numbers.includes(number) ? { ...each, queued_at: at } : each)),
+    );
+  }
+}
+
+/** Refusals by policy of which the approvers are to be told. */
+export const unsentNotices = (sql: SessionSql): number[] =>
+  sql
+    .all('SELECT seq FROM log WHERE notice = 1 AND seq > ? ORDER BY seq', theSession(sql).noticed_seq)
+    .map(({ seq }) => Number(seq));
+
+export async function sendNotices(ports: SessionPorts): Promise<void> {
+  const { sql, queue } = ports;
+  for (const seq of unsentNotices(sql)) {
+    const session = theSession(sql);
+    const object = objectName(session);
+    const { approvers } = scopeOf(session);
+    // A queue refuses an empty batch, and would for ever: who left meanwhile is not told.
+    if (approvers.length > 0)
+      await queue.send(approvers.map((_, approver) => ({ type: 'notice', object, seq, approver })));
+    markNoticed(sql, seq);
+  }
+}
+
+const objectName = ({ caller_id, session_id }: SessionRow): string => sessionObjectName(caller_id, session_id);
+
+/** What there is to send for a message; null where nobody needs it any more. */
+export async function mailTask(
+  message: QueueMessage,
+  view: (record: EffectRecord) => Promise<ApprovalView>,
+  ports: SessionPorts,
+): Promise<MailTask | null> {
+  if (readSession(ports.sql) === null) return null;
+  if (message.type === 'approval') return approvalTask(message, view, ports);
+  return message.type === 'notice' ? noticeTask(message, ports) : null;
+}
+
+async function approvalTask(
+  { approval_id, approver: number }: Extract<QueueMessage, { type: 'approval' }>,
+  view: (record: EffectRecord) => Promise<ApprovalView>,
+  { sql, config, now }: SessionPorts,
+): Promise<MailTask | null> {
+  const session = theSession(sql);
+  const record = recordOfApproval(sql, approval_id);
+  const approver = record === null ? undefined : approversOf(sql, record)[number];
+  if (record?.approval == null || record.state !== 'pending' || now() >= record.approval.expires_at) return null;
+  if (approver === undefined || approver.sent_at !== null || !scopeOf(session).approvers.includes(approver.email))
+    return null;
+  const token = await signApprovalToken(config, {
+    object: objectName(session),
+    approver: number,
+    bits: approver.bits,
+    expiresAt: record.approval.expires_at + KEPT_MS,
+  });
+  const link = `${config.publicUrl}/approvals/${approval_id}?t=${token}`;
+  return { kind: 'approval', to: approver.email, link, view: await view(record) };
+}
+
+function noticeTask(
+  { seq, approver }: Extract<QueueMessage, { type: 'notice' }>,
+  { sql }: SessionPorts,
+): MailTask | null {
+  const session = theSession(sql);
+  const to = scopeOf(session).approvers[approver];
+  const [logged] = sql.all('SELECT row, verdict FROM log WHERE seq = ? AND notice = 1', seq);
+  if (to === undefined || logged === undefined) return null;
+  const { at, tool } = JSON.parse(String(logged['row'])) as AuditRow;
+  const { limit, money } = JSON.parse(String(logged['verdict'])) as Extract<Refusal, { code: 'POLICY_LIMIT' }>;
+  return { kind: 'notice', to, caller_name: session.caller_name, tool: tool ?? '', limit, money, at: Date.parse(at) };
+}
+
+/** Records that a mail left, or that it never will. Repeats change nothing. */
+export function delivered(message: QueueMessage, result: 'sent' | 'undeliverable', { sql, now }: SessionPorts): void {
+  if (message.type !== 'approval' || readSession(sql) === null) return;
+  const record = recordOfApproval(sql, message.approval_id);
+  if (record === null) return;
+  const approvers = approversOf(sql, record);
+  const approver = approvers[message.approver];
+  if (approver === undefined || approver.sent_at !== null || (result === 'undeliverable' && approver.undeliverable))
+    return;
+  approvers[message.approver] =
+    result === 'sent' ? { ...approver, sent_at: now(), undeliverable: false } : { ...approver, undeliverable: true };
+  writeApprovers(sql, record, approvers);
+}
+
+/** Asks everybody again who is still on the caller's list, with the links they have. False where that is nobody. */
+export function askAgain(record: EffectRecord, { sql }: SessionPorts): boolean {
+  const current = scopeOf(theSession(sql)).approvers;
+  const approvers = approversOf(sql, record);
+  const isAsked = ({ email }: Approver): boolean => current.includes(email);
+  if (!approvers.some(isAsked)) return false;
+  const fresh = approvers.map((each) =>
+    isAsked(each) ? { ...each, queued_at: null, sent_at: null, undeliverable: false } : each,
+  );
+  writeApprovers(sql, recordAt(sql, record.key, record.round), fresh);
+  return true;
+}

@@ -1,0 +1,32 @@
+/** What the session's code needs of the platform. The object wires the real ones; the simulation brings its own. */
+import type { Config } from '../env.ts';
+import type { Attempts, LedgerSql, ReadPorts, SessionSql, Upstream, WritePorts } from '../ports.ts';
+import type { Tool } from '../tool/define-tool.ts';
+import type { QueueMessage } from './rpc.ts';
+
+/** The object's one alarm; times in ms since the epoch. Set within the same synchronous step as the write it belongs to. */
+export interface Alarm {
+  set(at: number): void;
+  clear(): void;
+}
+
+export interface SessionPorts {
+  sql: SessionSql;
+  ledger: LedgerSql;
+  alarm: Alarm;
+  queue: { send(messages: QueueMessage[]): Promise<void> };
+  upstream: Upstream;
+  tools: ReadonlyMap<string, Tool>;
+  reads: ReadPorts;
+  writes: WritePorts;
+  attempts: Attempts;
+  config: Config;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** That many random bytes in hex. */
+  random: (bytes: number) => string;
+  /** Resolves after that many milliseconds, or when `stop` is aborted. */
+  sleep: (ms: number, stop: AbortSignal) => Promise<void>;
+  /** One JSON line: ids, codes and durations, never arguments, addresses, notes, tokens or URLs. */
+  log: (entry: Record<string, unknown>) => void;
+}

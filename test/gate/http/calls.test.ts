@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { CallAnswer, CallRequest } from '../../../src/gate/session/rpc.ts';
+import { agentApp, doneAt } from '../../support/agent-app.ts';
+
+/** The route over a session that notes what it hears. */
+async function callsRoute(answer: (request: CallRequest) => CallAnswer = (request) => doneAt(3, request)) {
+  const heard: CallRequest[] = [];
+  const call = async (request: CallRequest): Promise<CallAnswer> => {
+    heard.push(request);
+    return answer(request);
+  };
+  const { post } = await agentApp({ call, tools: async () => [] });
+  return { heard, send: (body: unknown) => post('/v1/calls', body) };
+}
+
+const slugOf = async (response: Response): Promise<string> =>
+  (await response.json<{ type: string }>()).type.replace(/^.*\//, '');
+
+describe('calls', () => {
+  beforeEach(() => {
+    vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  it('shows the budget and the audit row in headers', async () => {
+    const { headers } = await (await callsRoute()).send({ tool: 'get_order' });
+    expect(headers.get('ratelimit-policy')).toBe('"steps";q=10');
+    expect(headers.get('ratelimit')).toBe('"steps";r=7');
+    expect(headers.get('toolgate-audit')).toBe('3:hash3');
+  });
+
+  it('asks as the session of the token, with the request id of the answer', async () => {
+    const { heard, send } = await callsRoute();
+    const { headers } = await send({ tool: 'get_order', call_id: 'c1' });
+    expect(heard[0]).toMatchObject({ uid: 'uid_1', call_id: 'c1', request_id: headers.get('x-request-id') });
+  });
+
+  it.each([['{}'], [{ a: 1 }], [null], [7], [true], [['{}']]])('passes arguments on as they are: %j', async (args) => {
+    const { heard, send } = await callsRoute();
+    expect((await send({ tool: 'get_order', arguments: args })).status).toBe(200);
+    expect(heard[0]?.arguments).toEqual(args);
+  });
+
+  it('leaves absent arguments absent', async () => {
+    const { heard, send } = await callsRoute();
+    await send({ tool: 'get_order' });
+    expect(heard[0]?.arguments).toBeUndefined();
+  });
+
+  it.each(['', 'constructor', '../../x', '<b>', 'get_order\u0000'])(
+    'lets the stages judge the tool name %j',
+    async (tool) => {
+      const { heard, send } = await callsRoute();
+      expect((await send({ tool })).status).toBe(200);
+      expect(heard[0]?.tool).toBe(tool);
+    },
+  );
+
+  it.each([
+    ['!', '!'],
+    ['~', '~'],
+    ['128 characters', 'x'.repeat(128)],
+  ])('takes the call id %s', async (_name, call_id) => {
+    expect((await (await callsRoute()).send({ tool: 'a', call_id })).status).toBe(200);
+  });
+
+  it.each([
+    ['of nothing', ''],
+    ['of a space', ' '],
+    ['with a space', 'a b'],
+    ['beyond ASCII', 'é'],
+    ['with a line end', 'a\n'],
+    ['of 129 characters', 'x'.repeat(129)],
+    ['that is a number', 7],
+    ['that is null', null],
+  ])('refuses a call id %s', async (_name, call_id) => {
+    const { heard, send } = await callsRoute();
+    expect((await send({ tool: 'a', call_id })).status).toBe(422);
+    expect(heard).toEqual([]);
+  });
+
+  it.each([{}, { tool: 1 }, { tool: 'a', confirm: true }, { tool: 'a', session_id: 'other' }, '[]', 'null'])(
+    'refuses the body %j without asking the session',
+    async (body) => {
+      const { heard, send } = await callsRoute();
+      expect(await slugOf(await send(body))).toBe('invalid-body');
+      expect(heard).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['unauthorized', 401, 'unauthorized'],
+    ['session_exhausted', 429, 'session-exhausted'],
+    ['too_many_retries', 429, 'too-many-requests'],
+  ] as const)('answers %s of the session with %i', async (refused, status, slug) => {
+    const response = await (await callsRoute(() => ({ refused }))).send({ tool: 'a' });
+    expect({ status: response.status, slug: await slugOf(response) }).toEqual({ status, slug });
+  });
+
+  it('asks nobody to wait for a call id that is used up', async () => {
+    const response = await (await callsRoute(() => ({ refused: 'too_many_retries' }))).send({ tool: 'a' });
+    expect(response.headers.has('retry-after')).toBe(false);
+  });
+
+  it('answers a session that cannot be reached with an outcome, and claims no step and no audit row', async () => {
+    const response = await (
+      await callsRoute(() => {
+        throw new Error('object was reset');
+      })
+    ).send({ tool: 'a', call_id: 'c1' });
+    expect(response.headers.has('toolgate-audit')).toBe(false);
+    expect(response.headers.has('ratelimit')).toBe(false);
+    expect(await response.json()).toMatchObject({ call_id: 'c1', code: 'UPSTREAM_UNAVAILABLE', step: null });
+  });
+});
