@@ -65,7 +65,12 @@ export default defineConfig({
           name: 'runtime',
           include: ['test/runtime/**/*.test.{ts,tsx}'],
           setupFiles: ['./test/runtime/apply-migrations.ts'],
-          provide: { migrations: await readD1Migrations('./migrations') },
+          provide: {
+            migrations: await readD1Migrations({
+              migrationsDir: '.',
+              migrationsPattern: '{migrations,src/tools/*/migrations}/*.sql',
+            }),
+          },
           testTimeout: 20_000,
           // On two cores the default is one at a time, and most of what these files do is to wait.
           maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -1,35 +1,27 @@
--- The system of record for effects. Amounts are integers in minor units of their currency.
-
-CREATE TABLE orders (
-  order_id       TEXT NOT NULL PRIMARY KEY CHECK (order_id GLOB 'ORD-[0-9][0-9][0-9][0-9]'),
-  customer_id    TEXT NOT NULL,
-  total_cents    INTEGER NOT NULL CHECK (typeof(total_cents) = 'integer' AND total_cents >= 0),
-  refunded_cents INTEGER NOT NULL DEFAULT 0,
-  currency       TEXT NOT NULL CHECK (currency IN ('BRL', 'USD')),
-  -- The last line: whatever the code above does, nobody is paid back more than was paid.
-  CONSTRAINT refunded_within_total
-    CHECK (typeof(refunded_cents) = 'integer' AND refunded_cents BETWEEN 0 AND total_cents)
-) WITHOUT ROWID;
+-- The gate's record of effects: what was attempted, and what it adds up to. Amounts are integers in minor units.
 
 -- One row per attempt of a call key, written once: applied or void, whichever is inserted first.
--- WITHOUT ROWID: the key is the table, so an insert is one row written, not two.
+-- The key is the table (WITHOUT ROWID): an insert is one row written, and the attempts of one subject are read together.
 CREATE TABLE attempts (
-  effect_key   TEXT NOT NULL PRIMARY KEY,    -- SHA-256 of RFC 8785 [call_key, attempt]
+  backend      TEXT NOT NULL,                -- 'ledger:' and the name of the tool's books, such as ledger:orders
+  subject      TEXT NOT NULL,                -- what it concerns; the effect key where the tool names none
+  effect_key   TEXT NOT NULL,                -- SHA-256 of RFC 8785 [call_key, attempt]
   call_key     TEXT NOT NULL,
   attempt      INTEGER NOT NULL CHECK (attempt >= 1),
   uid          TEXT NOT NULL,                -- the session that sent it
   tool         TEXT NOT NULL,
+  amount_cents INTEGER,
+  currency     TEXT,                         -- ISO 4217
+  details      TEXT NOT NULL CHECK (json_valid(details)), -- the arguments as judged; {} in a void written without a send
   applied      INTEGER NOT NULL CHECK (applied IN (0, 1)),
   code         TEXT,                         -- why it is void
-  answer       TEXT NOT NULL CHECK (json_valid(answer)), -- applied: the tool's data; void: the facts of the refusal
-  order_id     TEXT,                         -- null in a void written without a send
-  amount_cents INTEGER,
-  currency     TEXT,
-  reason       TEXT,
+  answer       TEXT NOT NULL CHECK (json_valid(answer)),  -- applied: the tool's data; void: the facts of the refusal
   at           INTEGER NOT NULL,             -- ms since the epoch
+  PRIMARY KEY (backend, subject, effect_key),
   CONSTRAINT void_has_code CHECK ((applied = 1) = (code IS NULL)),
-  CONSTRAINT applied_has_amount
-    CHECK (applied = 0 OR (typeof(amount_cents) = 'integer' AND amount_cents > 0 AND order_id IS NOT NULL))
+  CONSTRAINT amount_is_money CHECK (
+    (amount_cents IS NULL AND currency IS NULL)
+    OR (typeof(amount_cents) = 'integer' AND amount_cents > 0 AND currency GLOB '[A-Z][A-Z][A-Z]'))
 ) WITHOUT ROWID;
 
 CREATE TRIGGER attempts_are_final_update BEFORE UPDATE ON attempts
@@ -38,5 +30,37 @@ CREATE TRIGGER attempts_are_final_delete BEFORE DELETE ON attempts
 BEGIN SELECT RAISE(ABORT, 'attempts are written once'); END;
 -- INSERT OR REPLACE passes a DELETE trigger; this one stops it.
 CREATE TRIGGER attempts_are_final_replace BEFORE INSERT ON attempts
-WHEN EXISTS (SELECT 1 FROM attempts WHERE effect_key = NEW.effect_key)
+WHEN EXISTS (
+  SELECT 1 FROM attempts WHERE backend = NEW.backend AND subject = NEW.subject AND effect_key = NEW.effect_key)
 BEGIN SELECT RAISE(IGNORE); END;
+
+-- What the gate applied to each subject. The gate alone writes it, by the trigger below: the shop's own tables hold only
+-- what the shop knows, so that an ordinary sync of orders cannot undo what was refunded.
+CREATE TABLE subject_totals (
+  backend       TEXT NOT NULL,
+  subject       TEXT NOT NULL,
+  currency      TEXT NOT NULL,               -- of the first applied attempt
+  applied_cents INTEGER NOT NULL,
+  PRIMARY KEY (backend, subject)
+) WITHOUT ROWID;
+
+-- The total moves with the row that applies the attempt, in the same transaction, and only if that insert took.
+CREATE TRIGGER attempts_move_totals AFTER INSERT ON attempts WHEN NEW.applied = 1 AND NEW.amount_cents IS NOT NULL
+BEGIN
+  INSERT INTO subject_totals (backend, subject, currency, applied_cents)
+  SELECT NEW.backend, NEW.subject, NEW.currency, sum(amount_cents) FROM attempts
+  WHERE backend = NEW.backend AND subject = NEW.subject AND applied = 1
+  ON CONFLICT DO UPDATE SET currency = excluded.currency, applied_cents = excluded.applied_cents;
+END;
+
+CREATE TRIGGER totals_are_sums_insert BEFORE INSERT ON subject_totals
+WHEN NEW.applied_cents IS NOT (
+  SELECT sum(amount_cents) FROM attempts WHERE backend = NEW.backend AND subject = NEW.subject AND applied = 1)
+BEGIN SELECT RAISE(ABORT, 'a total is the sum of the applied attempts'); END;
+CREATE TRIGGER totals_are_sums_update BEFORE UPDATE ON subject_totals
+WHEN NEW.backend IS NOT OLD.backend OR NEW.subject IS NOT OLD.subject OR NEW.currency IS NOT OLD.currency
+  OR NEW.applied_cents IS NOT (
+    SELECT sum(amount_cents) FROM attempts WHERE backend = NEW.backend AND subject = NEW.subject AND applied = 1)
+BEGIN SELECT RAISE(ABORT, 'a total is the sum of the applied attempts, in one currency'); END;
+CREATE TRIGGER totals_are_sums_delete BEFORE DELETE ON subject_totals
+BEGIN SELECT RAISE(ABORT, 'a total is the sum of the applied attempts'); END;

@@ -29,9 +29,9 @@ CREATE TABLE audit (
   PRIMARY KEY (uid, seq)
 ) WITHOUT ROWID;
 
--- Erasing arguments is the one change allowed; it may touch nothing else.
+-- Erasing arguments is the one change allowed, and it erases their salt, or the arguments could be guessed from their hash.
 CREATE TRIGGER audit_keeps_update BEFORE UPDATE ON audit
-WHEN NEW.arguments IS NOT NULL OR NEW.salt IS NOT NULL
+WHEN NEW.arguments IS NOT NULL OR (NEW.salt IS NOT NULL AND NEW.salt IS NOT OLD.salt)
   OR NEW.uid IS NOT OLD.uid OR NEW.seq IS NOT OLD.seq OR NEW.kind IS NOT OLD.kind OR NEW.at IS NOT OLD.at
   OR NEW.caller_id IS NOT OLD.caller_id OR NEW.session_id IS NOT OLD.session_id OR NEW.step IS NOT OLD.step
   OR NEW.call_id IS NOT OLD.call_id OR NEW.tool IS NOT OLD.tool OR NEW.args_hash IS NOT OLD.args_hash
@@ -40,6 +40,8 @@ WHEN NEW.arguments IS NOT NULL OR NEW.salt IS NOT NULL
   OR NEW.actor IS NOT OLD.actor OR NEW.duration_ms IS NOT OLD.duration_ms OR NEW.request_id IS NOT OLD.request_id
   OR NEW.contract IS NOT OLD.contract OR NEW.hash IS NOT OLD.hash OR NEW.withheld IS NOT OLD.withheld
 BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_erases_salt AFTER UPDATE ON audit WHEN NEW.arguments IS NULL AND NEW.salt IS NOT NULL
+BEGIN UPDATE audit SET salt = NULL WHERE uid = NEW.uid AND seq = NEW.seq; END;
 CREATE TRIGGER audit_keeps_delete BEFORE DELETE ON audit
 BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 CREATE TRIGGER audit_keeps_replace BEFORE INSERT ON audit

@@ -3,9 +3,9 @@
  * every effect with the ledger. Names the first thing that is broken. Needs ADMIN_TOKEN in the environment; for a Worker on this
  * machine, that of .dev.vars will do.
  */
+import { join } from 'node:path';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { OperatorView } from './operator-view.ts';
 import { Verification, type Broken } from './verify-chain.ts';
@@ -93,7 +93,7 @@ function reasonOf(error: unknown): string {
 
 /** Of the Worker that `npm run dev` serves. */
 function keptAdminToken(): string | undefined {
-  const file = fileURLToPath(new URL('../.dev.vars', import.meta.url));
+  const file = join(import.meta.dirname, '../.dev.vars');
   return existsSync(file) ? parseEnv(readFileSync(file, 'utf8'))['ADMIN_TOKEN'] : undefined;
 }
 

@@ -1,12 +1,12 @@
 /** A caller with an approver, and one open session of it: what a person needs to try a local Worker. */
 import * as z from 'zod';
-import { allTools } from '../src/tools/index.ts';
+import { tools } from '../src/tools/index.ts';
 import { askJson } from './answer.ts';
 import type { LocalWorker } from './local-worker.ts';
 
 const DEMO_CALLER = {
   name: 'Demo shop',
-  allowed_tools: allTools.map(({ name }) => name),
+  allowed_tools: tools.map(({ name }) => name),
   approvers: ['approver@example.com'],
 };
 

@@ -6,7 +6,6 @@ import { onEnding } from './ending.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { askJson } from './answer.ts';
@@ -27,7 +26,7 @@ const CALLER = {
   max_steps: MAX_STEPS,
 };
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { wait: { type: 'boolean', default: false } } });
 
 const outcome = z.object({

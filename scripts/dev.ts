@@ -4,7 +4,6 @@
  */
 import { onEnding } from './ending.ts';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openDemo } from './demo-caller.ts';
 import { stopAll } from './guarded.ts';
@@ -12,7 +11,7 @@ import { startWorker } from './local-worker.ts';
 import { quickStart } from './quick-start.ts';
 import { writeSampleData } from './sample-data.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_PORT = '8787';
 const SHUT =
   'The gate is shut: .dev.vars lacks what the log names. Mend it, or delete the file for a new one, and start again.';

@@ -2,7 +2,7 @@
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { hashOf, hex } from '../src/gate/canonical.ts';
-import { DOCUMENT_STATUSES } from '../src/gate/ports.ts';
+import { DOCUMENT_STATUS } from '../src/tools/help-centre/documents.ts';
 
 /** D1 takes statements up to 100 KB, and text is written in hexadecimal, which doubles it. */
 const MAX_DOCUMENT_BYTES = 40_000;
@@ -19,7 +19,7 @@ const frontMatter = z.object({
   id: z.string().regex(/^[a-z0-9-]{3,40}$/, 'expected 3 to 40 of a-z, 0-9 and hyphens'),
   title: lineOf(200),
   version: lineOf(20),
-  status: z.enum(DOCUMENT_STATUSES),
+  status: DOCUMENT_STATUS,
   lang: z.string().regex(/^[a-z]{2,3}(?:-[A-Z]{2})?$/, 'expected a language such as en or pt-BR'),
 });
 

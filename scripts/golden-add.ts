@@ -3,10 +3,10 @@
  * from what is published now, it says so and writes nothing.
  */
 import { writeFileSync } from 'node:fs';
-import { allTools } from '../src/tools/index.ts';
+import { tools } from '../src/tools/index.ts';
 import { driftOf, goldenPath, publishedBy, readGolden } from './golden.ts';
 
-const files = [...publishedBy(allTools)].map(([file, published]) => {
+const files = [...publishedBy(tools)].map(([file, published]) => {
   const golden = readGolden(file);
   return { file, golden, published, drift: driftOf(file, golden, published) };
 });

@@ -2,10 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { runGuarded, spawnGuarded, type Guarded } from './guarded.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const ROOT = join(import.meta.dirname, '..');
 /** What its command line starts. Run by itself it hears the guard's signal and can clear up; its starter would not pass it on. */
 const WRANGLER = join(ROOT, 'node_modules/wrangler/wrangler-dist/cli.js');
 /** A slow machine needs 20 s. */

@@ -24,6 +24,7 @@ import { providerCalls } from './http/agent/provider-calls.ts';
 import { sessions } from './http/agent/sessions.ts';
 import { tools } from './http/agent/tool-definitions.ts';
 import { logError, logLine } from './log-line.ts';
+import type { Registry } from './tool/registry.ts';
 
 /** The pattern of the route that answers; null where none does. Middleware matches every path and says nothing. */
 function routePattern(c: HttpContext): string | null {
@@ -90,48 +91,56 @@ const ownOrigin: MiddlewareHandler<HttpEnv> = async (c, next) => {
   return isOwn ? next() : problem(c, 'misdirected', { reason: 'foreign_host' });
 };
 
-export const app = new Hono<HttpEnv>();
+/** The Worker's routes for these tools. */
+export function createApp(registry: Registry): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>();
 
-app.use(logged);
-app.use(
-  secureHeaders({
-    // A page's own, stricter or other, header stands.
-    overwrite: false,
-    contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    strictTransportSecurity: 'max-age=31536000',
-    xFrameOptions: 'DENY',
-    // For browsers and plug-ins that are gone.
-    xDnsPrefetchControl: false,
-    xDownloadOptions: false,
-    xPermittedCrossDomainPolicies: false,
-    xXssProtection: false,
-  }),
-);
-app.use(uncached);
-app.use(bodyTaken);
-app.use(
-  methodNotAllowed({
-    app,
-    onMethodNotAllowed: (c, methods) =>
-      problem(c, 'method-not-allowed', { reason: 'method', headers: { Allow: methods.join(', ') } }),
-  }),
-);
-app.route('/healthz', healthz);
-app.use(configured);
-app.use(ownOrigin);
-app.route('/readyz', readyz);
-app.route('/v1/sessions', sessions);
-app.route('/v1/calls', calls);
-app.route('/v1/calls', providerCalls);
-app.route('/v1/tools', tools);
-app.route('/v1/approvals', approvals);
-app.route('/mcp', mcp);
-app.route('/admin', admin);
-app.route('/approvals', approvalPages);
-app.route('/', docs);
+  app.use(logged);
+  app.use(async (c, next) => {
+    c.set('registry', registry);
+    await next();
+  });
+  app.use(
+    secureHeaders({
+      // A page's own, stricter or other, header stands.
+      overwrite: false,
+      contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+      strictTransportSecurity: 'max-age=31536000',
+      xFrameOptions: 'DENY',
+      // For browsers and plug-ins that are gone.
+      xDnsPrefetchControl: false,
+      xDownloadOptions: false,
+      xPermittedCrossDomainPolicies: false,
+      xXssProtection: false,
+    }),
+  );
+  app.use(uncached);
+  app.use(bodyTaken);
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (c, methods) =>
+        problem(c, 'method-not-allowed', { reason: 'method', headers: { Allow: methods.join(', ') } }),
+    }),
+  );
+  app.route('/healthz', healthz);
+  app.use(configured);
+  app.use(ownOrigin);
+  app.route('/readyz', readyz);
+  app.route('/v1/sessions', sessions);
+  app.route('/v1/calls', calls);
+  app.route('/v1/calls', providerCalls);
+  app.route('/v1/tools', tools);
+  app.route('/v1/approvals', approvals);
+  app.route('/mcp', mcp);
+  app.route('/admin', admin);
+  app.route('/approvals', approvalPages);
+  app.route('/', docs);
 
-app.notFound((c) => problem(c, 'not-found', { reason: 'no_route' }));
-app.onError((error, c) => lastResort(error, c));
+  app.notFound((c) => problem(c, 'not-found', { reason: 'no_route' }));
+  app.onError((error, c) => lastResort(error, c));
+  return app;
+}
 
 /**
  * No input leads here but what the framework itself refuses to parse; the rest is an outage or a bug, and both are answered

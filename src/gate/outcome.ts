@@ -39,6 +39,7 @@ export type Refusal =
   | { code: 'UPSTREAM_UNAVAILABLE'; sent: boolean }
   | { code: 'INTERNAL_ERROR'; error_id: string }
   | { code: 'TOOL_CHANGED' }
+  | { code: 'FACTS_CHANGED' }
   | { code: 'CALLER_REVOKED' }
   | { code: 'SESSION_ENDED' }
   | { code: 'WITHDRAWN' }
@@ -175,6 +176,8 @@ export function messageOf(refusal: Refusal): string {
       return `Something went wrong inside. Nothing was changed. Error id: ${refusal.error_id}`;
     case 'TOOL_CHANGED':
       return 'The tool has changed since this was asked for, so it was not done. Ask for it anew.';
+    case 'FACTS_CHANGED':
+      return 'What the approver was shown has changed since, so it was not done. Ask for it anew.';
     case 'CALLER_REVOKED':
       return 'The application that asked for this may no longer act, so it was not done.';
     case 'SESSION_ENDED':

@@ -30,56 +30,17 @@ export interface LedgerSql {
 /** RFC 5321 section 4.5.3.1.3: a path may hold 256 octets, its angle brackets included. */
 export const MAX_ADDRESS_CHARACTERS = 254;
 
-/** A customer as callers and the ledger name them. */
-export const CUSTOMER_ID = /^CUS-\d{1,12}$/;
-
 // --- What tools are handed -------------------------------------------------------------------------------------
 
-/** The ledger's own closed set (CHECK on orders.currency). */
-export const CURRENCIES = ['BRL', 'USD'] as const;
-export type Currency = (typeof CURRENCIES)[number];
-
-export type Order = {
-  order_id: string;
-  customer_id: string;
-  total_cents: number;
-  refunded_cents: number;
-  currency: Currency;
-};
-
-/** Reads of orders. With a `customerId`, orders of other customers do not exist. */
-export interface Orders {
-  find(orderId: string, customerId: string | null): Promise<Order | null>;
+/** What a port of a tool is made of. `now` is in milliseconds since the epoch. */
+export interface Kit {
+  readonly ledger: LedgerSql;
+  now(): number;
 }
 
-export const DOCUMENT_STATUSES = ['current', 'superseded'] as const;
-export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
-export type HelpDocument = { id: string; title: string; version: string; status: DocumentStatus; lang: string };
-
-/** Reads of the help centre, which is the same for every customer. */
-export interface Documents {
-  find(id: string): Promise<HelpDocument | null>;
-  count(status: DocumentStatus): Promise<number>;
-}
-
-/** `posted_on` is YYYY-MM-DD; the amount is positive, `type` says which way it went. */
-export type Transaction = { posted_on: string; type: 'DEBIT' | 'CREDIT'; amount_cents: number; memo: string };
-
-export type TransactionQuery = {
-  account_id: string;
-  /** Accounts of other customers do not exist; null sees all. */
-  customer_id: string | null;
-  start_date: string;
-  transaction_type: 'DEBIT' | 'CREDIT' | 'ALL';
-  min_amount_cents: number;
-  limit: number;
-};
-
-export interface Accounts {
-  /** Newest first; `more` where the limit left some out. Null where the account does not exist. */
-  transactions(
-    query: TransactionQuery,
-  ): Promise<{ currency: Currency; transactions: Transaction[]; more: boolean } | null>;
+/** A back end as a tool declares it: `reads: { orders }`. The gate opens it for each call with the kit it runs on. */
+export interface Port<Api> {
+  open(kit: Kit): Api;
 }
 
 /** One attempt of a call key; `effect_key` = SHA-256 of `[call_key, attempt]`. */
@@ -90,30 +51,19 @@ export type Attempt = {
   uid: string;
   caller_id: string;
   tool: string;
+  /** Whose record of effects it is written to, such as `ledger:orders`. */
+  backend: string;
+  /** What it concerns; the effect key where the tool names no subject. */
+  subject: string;
+  money: Money | null;
 };
 
 /** What the ledger's row says, and the only result of an attempt (SPEC 6). */
 export type LedgerRow = { applied: true; answer: JsonObject } | { applied: false; code: string; facts: JsonObject };
 
-export type Refund = { order_id: string; amount_cents: number; currency: string; reason: string };
-
-/** Sends a refund. Safe to repeat: one attempt has one row, and the row read last is the answer. */
-export interface Refunds {
-  send(attempt: Attempt, refund: Refund, customerId: string | null): Promise<LedgerRow>;
-}
-
 /** A void has no guard: it says "this attempt will never be applied", or finds that it was. */
 export interface Attempts {
   void(attempt: Attempt, code: string): Promise<LedgerRow>;
-}
-
-export interface ReadPorts {
-  orders: Orders;
-  documents: Documents;
-  accounts: Accounts;
-}
-export interface WritePorts {
-  refunds: Refunds;
 }
 
 /** A backend failed in a known way. `transient`: trying again may help (SPEC 4, stage 8). */
@@ -186,6 +136,8 @@ export type Approval = {
   decided_by: number | null;
   note: string | null;
   request_id: string | null;
+  /** Digests of the facts that the approver saw; null before the decision. */
+  shown: string | null;
 };
 
 /** What an approver is shown of another approval of the same subject. `opened_at` in ms since the epoch. */
@@ -212,6 +164,8 @@ export type EffectRecord = {
   step: number;
   fingerprint: string;
   money: Money | null;
+  /** Where its attempts are written, such as `ledger:orders`. */
+  backend: string;
   subject: string | null;
   /** What the checks saw when it was opened. */
   seen: JsonObject;

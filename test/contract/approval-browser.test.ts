@@ -2,14 +2,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDemo, type Demo } from '../../scripts/demo-caller.ts';
 import { startWorker, type LocalWorker } from '../../scripts/local-worker.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
-const SAMPLE_DATA = fileURLToPath(new URL('../../scripts/sample-data.sql', import.meta.url));
+const SAMPLE_DATA = join(import.meta.dirname, '../../scripts/sample-data.sql');
 /** WCAG 2.2, target size (enhanced), and the touch target of common platform guidelines. */
 const MIN_TARGET_PX = 44;
 

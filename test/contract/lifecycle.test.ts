@@ -14,11 +14,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { claimPort } from '../../scripts/wrangler.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = join(import.meta.dirname, '../../');
 /** What a checkout holds and these scripts need. The copy has a state of its own, and processes that can be told by their folder. */
 const NEEDED = [
   'demo',

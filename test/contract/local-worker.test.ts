@@ -3,11 +3,10 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url));
+const SCRIPTS = join(import.meta.dirname, '../../scripts/');
 const run = promisify(execFile);
 
 /** Serves from `folder`, prints the quick start and stays, as the development server does. */

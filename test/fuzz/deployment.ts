@@ -3,7 +3,6 @@
  * `node:sqlite` where the platform has D1 and objects. Messages between them are copied as the platform copies them, time and
  * randomness are the episode's, and nothing fails: what is asked here is what input alone can do.
  */
-import { readFileSync, readdirSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { readConfig, type Config } from '../../src/gate/env.ts';
 import worker from '../../src/index.ts';
@@ -11,13 +10,9 @@ import type { SqlRow, SqlValue, Statement } from '../../src/gate/ports.ts';
 import { sessionCore, type SessionCore } from '../../src/gate/session/core.ts';
 import type { QueueMessage, SessionRpc } from '../../src/gate/session/rpc.ts';
 import { upstreamWith } from '../../src/gate/session/upstream.ts';
-import { attemptsFrom } from '../../src/gate/ledger/attempts.ts';
 import { ledgerSql } from '../../src/gate/ledger/d1.ts';
-import { documentsFrom } from '../../src/tools/help-centre/documents.ts';
-import { ordersFrom } from '../../src/tools/orders/orders.ts';
-import { refundsFrom } from '../../src/tools/orders/refunds.ts';
-import { accountsFrom } from '../../src/tools/accounts/transactions.ts';
-import { registry } from '../../src/tools/index.ts';
+import { registry } from '../support/tools.ts';
+import { migrations } from '../support/migrations.ts';
 import { Random } from '../simulation/random.ts';
 import { queueBatch } from '../support/queue-batch.ts';
 import { SynchronousBlob, subtle } from '../support/synchronous.ts';
@@ -78,8 +73,7 @@ export class Deployment implements Target {
 
   constructor(seed: string) {
     this.#random = new Random(`platform ${seed}`);
-    for (const file of readdirSync('migrations').toSorted())
-      this.#ledger.run(readFileSync(`migrations/${file}`, 'utf8'));
+    for (const sql of migrations()) this.#ledger.run(sql);
     this.#env = this.#bindings();
     this.#takeOver();
   }
@@ -192,9 +186,6 @@ export class Deployment implements Target {
       queue: { send: async (messages) => void this.#queue.push(...messages) },
       upstream: upstreamWith(now),
       tools: registry,
-      reads: { orders: ordersFrom(ledger), documents: documentsFrom(ledger), accounts: accountsFrom(ledger) },
-      writes: { refunds: refundsFrom(ledger, now) },
-      attempts: attemptsFrom(ledger, now),
       config,
       now,
       random: (bytes) => this.#random.hex(bytes),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { app } from '../../src/gate/app.ts';
+import { app } from '../support/tools.ts';
 
 const ORIGIN = 'https://toolgate.test';
 const CALLS = `${ORIGIN}/v1/calls`;

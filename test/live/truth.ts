@@ -2,8 +2,8 @@
  * What must hold once everything has settled, whatever died on the way: the ledger, the audit and what hosts were told are
  * one story. Each check names the first thing that is wrong.
  */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { canonicalJson } from '../../src/gate/canonical.ts';
 import type { JsonValue } from '../../src/gate/json.ts';
 import { runGuarded } from '../../scripts/guarded.ts';
@@ -13,7 +13,7 @@ import { DECIDED } from './approver.ts';
 import { ADMIN_TOKEN, type BuiltWorker } from './built-worker.ts';
 import type { Session, Told } from './gate.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = join(import.meta.dirname, '../..');
 const VERIFY_LIMIT_MS = 120_000;
 
 /** Rows travel within five seconds; ten more where the object died with its alarm. */

@@ -6,7 +6,7 @@
  * list, and whatever passes a door and is not in it fails.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { allTools } from '../../src/tools/index.ts';
+import { allTools } from '../support/tools.ts';
 import inventory from '../golden/awaits.json';
 import { leaveDoors, METHODS, passages, standAtDoors, watch } from '../support/awaits.ts';
 import { callTypes } from '../support/call-types.ts';

@@ -2,14 +2,13 @@
  * The ledger of a simulated world, in the shape of D1: the product's statements on `node:sqlite`, behind a network that
  * delays, loses, repeats and breaks. What was sent lands whether or not its sender still lives.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import type { SqlRow, SqlValue, Statement } from '../../src/gate/ports.ts';
+import { migrations } from '../support/migrations.ts';
 import type { Random } from './random.ts';
 import type { Faults } from './scenario.ts';
 import { Database } from './sqlite.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-const MIGRATIONS = `${import.meta.dirname}/../../migrations/`;
 const LOST = 'D1_ERROR: Network connection lost.';
 /** D1's own limit ends what nobody answers. */
 const SLOW = 'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.';
@@ -30,7 +29,7 @@ let kept: Database | null = null;
 function database(): Database {
   if (kept !== null) return kept;
   kept = new Database((exec) => {
-    for (const file of readdirSync(MIGRATIONS).toSorted()) exec(readFileSync(`${MIGRATIONS}${file}`, 'utf8'));
+    for (const sql of migrations()) exec(sql);
   });
   for (const name of ['attempt', 'order', 'caller'] as const)
     kept.onWrite(`seen_${name}`, (...values) => witnessed?.[name](...values));

@@ -8,13 +8,8 @@ import { sessionCore, type SessionCore } from '../../src/gate/session/core.ts';
 import type { SessionPorts } from '../../src/gate/session/session-ports.ts';
 import type { QueueMessage } from '../../src/gate/session/rpc.ts';
 import { upstreamWith } from '../../src/gate/session/upstream.ts';
-import { attemptsFrom } from '../../src/gate/ledger/attempts.ts';
 import { ledgerSql } from '../../src/gate/ledger/d1.ts';
-import { documentsFrom } from '../../src/tools/help-centre/documents.ts';
-import { ordersFrom } from '../../src/tools/orders/orders.ts';
-import { refundsFrom } from '../../src/tools/orders/refunds.ts';
-import { accountsFrom } from '../../src/tools/accounts/transactions.ts';
-import { registry } from '../../src/tools/index.ts';
+import { registry } from '../support/tools.ts';
 import type { Watched } from './facts.ts';
 import type { Ledger } from './ledger.ts';
 import { SimulatedAlarm } from './object-alarm.ts';
@@ -194,9 +189,6 @@ export class SimulatedObject {
       },
       upstream: upstreamWith(now),
       tools: registry,
-      reads: { orders: ordersFrom(ledger), documents: documentsFrom(ledger), accounts: accountsFrom(ledger) },
-      writes: { refunds: refundsFrom(ledger, now) },
-      attempts: attemptsFrom(ledger, now),
       config,
       now,
       random: (bytes) => this.random.hex(bytes),

@@ -1,5 +1,5 @@
 /** The Worker's HTTP surface over a session that a test plays or brings, with a good token for it. */
-import { app } from '../../src/gate/app.ts';
+import { app } from './tools.ts';
 import { signSessionToken } from '../../src/gate/auth/tokens.ts';
 import { readConfig } from '../../src/gate/env.ts';
 import type { CallAnswer, CallRequest, SessionRpc } from '../../src/gate/session/rpc.ts';

@@ -1,7 +1,7 @@
 /** The Worker's HTTP surface over a session object that a test plays, as an approver with a good link meets it. */
 import { convert } from 'html-to-text';
 import { expect } from 'vitest';
-import { app } from '../../src/gate/app.ts';
+import { app } from './tools.ts';
 import { signApprovalToken, signSessionToken, type ApprovalClaims } from '../../src/gate/auth/tokens.ts';
 import { readConfig, type Config } from '../../src/gate/env.ts';
 import type { DecisionAnswer, DecisionRequest, LinkProof, ViewAnswer } from '../../src/gate/session/rpc.ts';

@@ -1,24 +1,19 @@
 /** A session's code over Node's SQLite, with the tools a test brings: no object, no Worker, one process. */
-import { readFileSync, readdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
 import { readConfig } from '../../src/gate/env.ts';
 import type { LedgerSql, Policy, SessionSql, SqlRow, SqlValue } from '../../src/gate/ports.ts';
 import { sessionCore } from '../../src/gate/session/core.ts';
 import { upstreamWith } from '../../src/gate/session/upstream.ts';
-import { attemptsFrom } from '../../src/gate/ledger/attempts.ts';
 import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
-import { documentsFrom } from '../../src/tools/help-centre/documents.ts';
-import { ordersFrom } from '../../src/tools/orders/orders.ts';
-import { refundsFrom } from '../../src/tools/orders/refunds.ts';
-import { accountsFrom } from '../../src/tools/accounts/transactions.ts';
 import type { Tool } from '../../src/gate/tool/define-tool.ts';
-import { registryOf } from '../../src/tools/index.ts';
+import { migrations } from './migrations.ts';
+import { registryOf } from '../../src/gate/tool/registry.ts';
 
 /** The shared database as the migrations make it. */
 export function migratedDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:');
-  for (const file of readdirSync('migrations').toSorted()) database.exec(readFileSync(`migrations/${file}`, 'utf8'));
+  for (const sql of migrations()) database.exec(sql);
   return database;
 }
 
@@ -70,9 +65,6 @@ export async function nodeSession(tools: readonly Tool[], changes: Partial<Polic
     queue: { send: async () => undefined },
     upstream: upstreamWith(now),
     tools: registryOf(tools),
-    reads: { orders: ordersFrom(ledger), documents: documentsFrom(ledger), accounts: accountsFrom(ledger) },
-    writes: { refunds: refundsFrom(ledger, now) },
-    attempts: attemptsFrom(ledger, now),
     config: reading.config,
     now,
     random: (bytes) => (made += 1).toString(16).padStart(2 * bytes, '0'),

@@ -3,9 +3,20 @@
  * a batch reads last is the only result, whatever guards, counts and errors say.
  */
 import * as z from 'zod';
-import type { Attempt, Attempts, LedgerRow, LedgerSql, SqlRow, Statement } from '../ports.ts';
+import type { JsonObject } from '../json.ts';
+import type { Attempt, Attempts, Kit, LedgerRow, LedgerSql, SqlRow, SqlValue, Statement } from '../ports.ts';
 import { timestamp } from '../time.ts';
 import { flag, integer, jsonObject, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+
+/** Where the attempts of a tool's own books are written. */
+export const ledgerBackend = (name: string): string => `ledger:${name}`;
+
+/**
+ * One SELECT that answers one row: `code` (null where the attempt may be applied, else the refusing code), `answer` (JSON
+ * text: the tool's data) and `facts` (JSON text: what the refusal names). Its parameters are `?1`, `?2`, … Bound numbers
+ * arrive as REAL, so write `CAST(?2 AS INTEGER)` inside JSON.
+ */
+export type Judgement = { readonly sql: string; readonly params: readonly SqlValue[] };
 
 const ledgerRow = z
   .object({ applied: flag, code: z.string().nullable(), answer: jsonText(jsonObject) })
@@ -16,30 +27,87 @@ const ledgerRow = z
     return z.NEVER;
   });
 
-/** What an attempt's row says. Throws where there is none: the batch that reads it has written it. */
-export const rowToLedger = (row: SqlRow | undefined): LedgerRow => ledgerRow.parse(row);
+/** Throws where there is no row: the batch that reads it has written it. */
+const rowToLedger = (row: SqlRow | undefined): LedgerRow => ledgerRow.parse(row);
 
 /** The statement that ends every batch about an attempt. */
-export const readAttempt = (effectKey: string): Statement => ({
-  sql: 'SELECT applied, code, answer FROM attempts WHERE effect_key = ?1',
-  params: [effectKey],
+const readAttempt = ({ backend, subject, effect_key }: Attempt): Statement => ({
+  sql: 'SELECT applied, code, answer FROM attempts WHERE backend = ?1 AND subject = ?2 AND effect_key = ?3',
+  params: [backend, subject, effect_key],
 });
 
+const COLUMNS =
+  'backend, subject, effect_key, call_key, attempt, uid, tool, amount_cents, currency, details, at, applied, code, answer';
+
+const columnsOf = (attempt: Attempt, details: JsonObject, at: number): SqlValue[] => [
+  attempt.backend,
+  attempt.subject,
+  attempt.effect_key,
+  attempt.call_key,
+  attempt.attempt,
+  attempt.uid,
+  attempt.tool,
+  attempt.money?.amount_cents ?? null,
+  attempt.money?.currency ?? null,
+  JSON.stringify(details),
+  at,
+];
+
+/**
+ * Inserts the attempt: applied where the judgement has no code, else void with its code. A caller that is not live is
+ * judged first and here, so that nothing is applied after its revocation has answered. A judgement without a row breaks
+ * the NOT NULL of `answer`, and nothing is written. The totals of the subject move by a trigger on this insert.
+ */
+function insertJudged(attempt: Attempt, details: JsonObject, judgement: Judgement, at: number): Statement {
+  const own = [attempt.caller_id, ...columnsOf(attempt, details, at)];
+  const place = (index: number): string => `?${judgement.params.length + index + 1}`;
+  return {
+    sql: `
+      WITH judged AS (${judgement.sql}),
+      guarded AS (
+        SELECT
+          CASE WHEN EXISTS (SELECT 1 FROM callers WHERE caller_id = ${place(0)} AND revoked_at IS NULL)
+            THEN judged.code ELSE 'CALLER_REVOKED' END AS code,
+          judged.answer, judged.facts
+        FROM (SELECT 1) LEFT JOIN judged LIMIT 1
+      )
+      INSERT INTO attempts (${COLUMNS})
+      SELECT ${own
+        .slice(1)
+        .map((_, index) => place(index + 1))
+        .join(', ')},
+        code IS NULL, code, CASE WHEN code IS NULL THEN answer ELSE coalesce(facts, '{}') END
+      FROM guarded WHERE true
+      ON CONFLICT DO NOTHING`,
+    params: [...judgement.params, ...own],
+  };
+}
+
+/** Sends one attempt as one transaction. Safe to repeat: one attempt has one row, and the row read last is the answer. */
+export async function sendAttempt(
+  { ledger, now }: Kit,
+  attempt: Attempt,
+  details: JsonObject,
+  judgement: Judgement,
+): Promise<LedgerRow> {
+  const results = await ledger.batch([insertJudged(attempt, details, judgement, now()), readAttempt(attempt)]);
+  return rowToLedger(results.at(-1)?.[0]);
+}
+
 const VOID = `
-  INSERT INTO attempts (effect_key, call_key, attempt, uid, tool, applied, code, answer, at)
-  VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, '{}', ?7)
+  INSERT INTO attempts (${COLUMNS})
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, '{}')
   ON CONFLICT DO NOTHING`;
 
 /**
  * Voids without a guard. "Not applied" is written, because a send may still be on its way: a read that finds no row
  * settles nothing. Where the send was first, its row comes back applied.
  */
-export function attemptsFrom(sql: LedgerSql, now: () => number): Attempts {
+export function attemptsFrom({ ledger, now }: Kit): Attempts {
   return {
-    async void(attempt: Attempt, code: string) {
-      const { effect_key, call_key, uid, tool } = attempt;
-      const params = [effect_key, call_key, attempt.attempt, uid, tool, code, now()];
-      const results = await sql.batch([{ sql: VOID, params }, readAttempt(effect_key)]);
+    async void(attempt, code) {
+      const params = [...columnsOf(attempt, {}, now()), code];
+      const results = await ledger.batch([{ sql: VOID, params }, readAttempt(attempt)]);
       return rowToLedger(results.at(-1)?.[0]);
     },
   };
@@ -49,6 +117,8 @@ export function attemptsFrom(sql: LedgerSql, now: () => number): Attempts {
 export type ListedAttempt = { call_key: string; attempt: number; uid: string; applied: boolean; at: string };
 
 const listedRow = z.object({
+  backend: z.string(),
+  subject: z.string(),
   effect_key: z.string(),
   call_key: z.string(),
   attempt: integer,
@@ -57,18 +127,20 @@ const listedRow = z.object({
   at: integer,
 });
 
-const LIST = `
-  SELECT effect_key, call_key, attempt, uid, applied, at FROM attempts
-  WHERE ?1 IS NULL OR effect_key > ?1 ORDER BY effect_key LIMIT ?2`;
+const SELECT = 'SELECT backend, subject, effect_key, call_key, attempt, uid, applied, at FROM attempts';
+const ORDER = 'ORDER BY backend, subject, effect_key LIMIT';
+const FIRST_PAGE = `${SELECT} ${ORDER} ?1`;
+const NEXT_PAGE = `${SELECT} WHERE (backend, subject, effect_key) > (?1, ?2, ?3) ${ORDER} ?4`;
 
 /**
  * All attempts in the order of their keys, which is that of their storage: complete for every row that was there when the
  * first page was read. Throws `InvalidCursor`.
  */
 export async function listAttempts(sql: LedgerSql, cursor: string | null, limit: number): Promise<Page<ListedAttempt>> {
-  const [after = null] = placeIn(cursor, z.tuple([z.string()])) ?? [];
-  const rows = (await sql.all(LIST, after, limit + 1)).map((row) => listedRow.parse(row));
-  const page = pageOf(rows, limit, ({ effect_key }) => [effect_key]);
+  const after = placeIn(cursor, z.tuple([z.string(), z.string(), z.string()]));
+  const read = after === null ? sql.all(FIRST_PAGE, limit + 1) : sql.all(NEXT_PAGE, ...after, limit + 1);
+  const rows = (await read).map((row) => listedRow.parse(row));
+  const page = pageOf(rows, limit, ({ backend, subject, effect_key }) => [backend, subject, effect_key]);
   return {
     next_cursor: page.next_cursor,
     rows: page.rows.map(({ call_key, attempt, uid, applied, at }) => ({

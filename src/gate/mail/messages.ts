@@ -6,8 +6,8 @@
 import type { JsonObject } from '../json.ts';
 import { formatMoney, isPartOfMoney } from '../money/money.ts';
 import { limitMessage } from '../outcome.ts';
-import { CUSTOMER_ID, type Money, type OtherApproval } from '../ports.ts';
-import type { ApprovalView, LedgerFacts, MailTask } from '../session/rpc.ts';
+import type { Money, OtherApproval } from '../ports.ts';
+import type { ApprovalView, MailTask } from '../session/rpc.ts';
 import { toDay, toMinute } from '../time.ts';
 import { closedArguments } from './closed-arguments.ts';
 import { letterHtml, letterText, type Fact, type Letter } from './letter.tsx';
@@ -26,7 +26,7 @@ export function approvalMail({ view, link }: ApprovalTask, inputSchema: JsonObje
     opening: 'An agent asked for the action below. It is not done, and will not be unless an approver approves it.',
     sections: [
       { title: 'The request', tone: 'plain', facts: requestFacts(view) },
-      { title: 'What the ledger says', tone: 'ledger', facts: ledgerFacts(view) },
+      { title: 'What the system of record says', tone: 'ledger', facts: recordFacts(view) },
       { title: 'What the agent claims, unchecked', tone: 'unchecked', facts: claimedFacts(view, inputSchema) },
     ],
     link: { label: 'Open the request and decide', url: link },
@@ -80,33 +80,17 @@ function requestFacts({ caller_name, id, opened_at, expires_at }: ApprovalView):
   ];
 }
 
-function ledgerFacts({ ledger, is_ledger_read, others, others_left }: ApprovalView): Fact[] {
-  if (!is_ledger_read)
-    return [{ label: 'Ledger', value: 'could not be read when this mail was written; the page reads it again' }];
+function recordFacts({ facts, others, others_left }: ApprovalView): Fact[] {
+  if (facts === null)
+    return [{ label: 'Facts', value: 'could not be read when this mail was written; the page reads them again' }];
   const count = others.length + others_left;
   return [
-    ...(ledger === null
-      ? [{ label: 'Ledger', value: 'nothing about an order can be shown for this request' }]
-      : orderFacts(ledger)),
-    ...(ledger === null && count === 0
-      ? []
-      : [
-          {
-            label: `Other requests for ${ledger === null ? 'the same' : 'this order'}, last 30 days`,
-            value: count === 0 ? 'none' : String(count),
-          },
-        ]),
+    // A mail client makes a link of any word that looks like one.
+    ...facts.map(({ label, value, outside }) => ({ label, value: outside ? 'shown on the page only' : value })),
+    { label: 'Other requests for the same, last 30 days', value: count === 0 ? 'none' : String(count) },
     ...others.slice(0, MAX_OTHERS).map((other) => ({ label: other.id, value: otherValue(other) })),
   ];
 }
-
-const orderFacts = ({ order_id, customer_id, total_cents, refunded_cents, currency }: LedgerFacts): Fact[] => [
-  { label: 'Order', value: order_id },
-  // The ledger takes any text here: one that is a link or an address would be one in the mail.
-  { label: 'Customer', value: CUSTOMER_ID.test(customer_id) ? customer_id : 'shown on the page only' },
-  { label: 'Order total', value: formatMoney({ amount_cents: total_cents, currency }) },
-  { label: 'Refunded so far', value: formatMoney({ amount_cents: refunded_cents, currency }) },
-];
 
 function otherValue({ amount_cents, currency, status, opened_at }: OtherApproval): string {
   const amount = amount_cents === null || currency === null ? [] : [formatMoney({ amount_cents, currency })];

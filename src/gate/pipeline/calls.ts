@@ -5,7 +5,7 @@
 import type { JsonObject } from '../json.ts';
 import type { Refusal } from '../outcome.ts';
 import type { EffectRecord } from '../ports.ts';
-import type { BoundTool, Tool } from '../tool/define-tool.ts';
+import type { BoundEffect, BoundRead, Tool } from '../tool/define-tool.ts';
 import type { Decision, Intent, Origin } from './gate.ts';
 import type { Reading } from './stages/2-parse.ts';
 
@@ -31,15 +31,18 @@ export type ResolvedCall = SteppedCall & { definition: Tool };
 /** 2: its arguments are one JSON object. */
 export type ParsedCall = ResolvedCall & { args: JsonObject };
 /** 3: its arguments fit the schema. */
-export type ValidCall = ParsedCall & { bound: BoundTool };
+export type ValidCall = ParsedCall & { bound: BoundRead | BoundEffect };
 /** 4: has a key, is no loop and reuses no id. */
 export type KeyedCall = ValidCall & { key: string };
+/** A read: no record answers it, no limit concerns it, no person need confirm it. */
+export type KeyedRead = KeyedCall & { bound: BoundRead };
+export type KeyedEffect = KeyedCall & { bound: BoundEffect };
 
 /** What stages 5 to 8 judge: a call that no record answers, or a stored action that a person approved. */
 export type Proposal = {
   origin: Origin;
   definition: Tool;
-  bound: BoundTool;
+  bound: BoundEffect;
   key: string;
   attempt: number;
   call_id: string;
@@ -83,6 +86,7 @@ export const intentOf = (call: CheckedCall): Intent => ({
   step: call.step,
   fingerprint: call.fingerprint,
   money: call.bound.money,
+  backend: call.bound.backend,
   subject: call.bound.subject,
   seen: call.seen,
 });

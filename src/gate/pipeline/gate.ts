@@ -4,17 +4,35 @@
  */
 import type { JsonObject } from '../json.ts';
 import type { Refusal, Verdict } from '../outcome.ts';
-import type { Attempts, EffectRecord, ReadPorts, Scope, Upstream, WritePorts } from '../ports.ts';
-import type { Tool } from '../tool/define-tool.ts';
+import type { Attempts, EffectRecord, Kit, Scope, Upstream } from '../ports.ts';
+import type { Registry } from '../tool/registry.ts';
 
 /** An intent about to be parked or claimed. */
 export type Intent = Pick<
   EffectRecord,
-  'key' | 'attempt' | 'tool' | 'contract' | 'input' | 'call_id' | 'step' | 'fingerprint' | 'money' | 'subject' | 'seen'
+  | 'key'
+  | 'attempt'
+  | 'tool'
+  | 'contract'
+  | 'input'
+  | 'call_id'
+  | 'step'
+  | 'fingerprint'
+  | 'money'
+  | 'backend'
+  | 'subject'
+  | 'seen'
 >;
 
 /** A person's word on a pending action; `note` is cleaned already. */
-export type Decision = { approver: number; note: string | null; request_id: string; started_at: number };
+export type Decision = {
+  approver: number;
+  note: string | null;
+  request_id: string;
+  started_at: number;
+  /** Digests of the facts that the page showed. */
+  shown: string;
+};
 
 /** Who causes a row of the audit. */
 export type Origin =
@@ -87,9 +105,9 @@ export interface Records {
 }
 
 export interface Gate {
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly reads: ReadPorts;
-  readonly writes: WritePorts;
+  readonly tools: Registry;
+  /** What the tools' ports are opened with. */
+  readonly kit: Kit;
   readonly attempts: Attempts;
   readonly upstream: Upstream;
   readonly records: Records;

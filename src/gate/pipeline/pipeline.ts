@@ -5,7 +5,7 @@
 import type { Refusal } from '../outcome.ts';
 import type { EffectRecord } from '../ports.ts';
 import { timestamp } from '../time.ts';
-import type { CheckedCall, Proposal, RawCall } from './calls.ts';
+import type { CheckedCall, KeyedRead, Proposal, RawCall } from './calls.ts';
 import { intentOf, originOf } from './calls.ts';
 import type { Ending, Gate, Settled } from './gate.ts';
 import { endingOf, voidOpen } from './settlement.ts';
@@ -13,7 +13,7 @@ import { takeStep, withinBudget } from './stages/0-step-budget.ts';
 import { resolve } from './stages/1-resolve.ts';
 import { parse } from './stages/2-parse.ts';
 import { matchSchema } from './stages/3-schema.ts';
-import { bindKey, consultRecord, propose } from './stages/4-idempotency.ts';
+import { bindKey, consultRecord } from './stages/4-idempotency.ts';
 import { businessRules, isJudgement } from './stages/5-business-rules.ts';
 import { policy } from './stages/6-policy.ts';
 import { confirmation } from './stages/7-confirmation.ts';
@@ -41,9 +41,10 @@ export async function runCall(raw: RawCall, gate: Gate): Promise<Settled> {
   const keyed = bindKey(valid.call, gate);
   if (!keyed.ok) return refuse(keyed.refusal, { contract, key: keyed.key });
   const { call } = keyed;
-  if (call.definition.effect === 'none') return judgeRead(propose(call, null, 1, false), gate);
+  const { bound } = call;
+  if (bound.effect === 'none') return answerRead({ ...call, bound }, gate);
 
-  const consulted = await consultRecord(call, gate);
+  const consulted = await consultRecord({ ...call, bound }, gate);
   if (consulted.answered) {
     const { verdict, record } = consulted;
     return gate.settle({ origin: originOf(call), verdict, record, contract, key: call.key });
@@ -55,16 +56,11 @@ export async function runCall(raw: RawCall, gate: Gate): Promise<Settled> {
   }
 }
 
-/** Stages 6 to 8 for a tool without effect: what stage 5 would ask is what the read itself answers. */
-async function judgeRead(call: Proposal, gate: Gate): Promise<Settled> {
-  const { origin, key, definition } = call;
-  const end = (verdict: Ending['verdict']): Settled =>
-    gate.settle({ origin, key, contract: definition.contract, verdict });
-  const permitted = policy({ ...call, seen: {} }, gate);
-  if (!permitted.ok) return end(permitted);
-  const confirmed = confirmation(permitted.call, gate);
-  if (!confirmed.ok) throw new Error(`${definition.name} is a read and cannot need a person`);
-  return end(await executeRead(confirmed.call, gate));
+/** Stage 8 for a tool without effect: what stage 5 would ask is what the read itself answers, and 6 and 7 concern effects. */
+async function answerRead(call: KeyedRead, gate: Gate): Promise<Settled> {
+  const { key, definition } = call;
+  const verdict = await executeRead(call, gate);
+  return gate.settle({ origin: originOf(call), key, contract: definition.contract, verdict });
 }
 
 /** Stages 5 to 8 for an effect whose key this call holds. */

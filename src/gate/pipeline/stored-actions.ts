@@ -5,7 +5,7 @@
  */
 import type { Refusal } from '../outcome.ts';
 import type { EffectRecord, LedgerRow } from '../ports.ts';
-import type { CheckedCall, ConfirmedCall, Proposal } from './calls.ts';
+import type { ConfirmedCall, Proposal } from './calls.ts';
 import type { Decision, Gate, Origin } from './gate.ts';
 import { endingOf, voidOpen } from './settlement.ts';
 import { allowedTool } from './stages/1-resolve.ts';
@@ -14,6 +14,7 @@ import { businessRules, isJudgement } from './stages/5-business-rules.ts';
 import { policy } from './stages/6-policy.ts';
 import { confirmation } from './stages/7-confirmation.ts';
 import { sendEffect } from './stages/8-execute.ts';
+import { digestsOf } from '../tool/facts.ts';
 
 /** After this an approved action that could not be carried out is failed for good: nobody expects it any more. */
 const RESUME_LIMIT_MS = 60 * 60 * 1000;
@@ -21,18 +22,12 @@ const RESUME_LIMIT_MS = 60 * 60 * 1000;
 /** How an approval ended. `lost`: something else came first; `stale`: the page showed what is no longer so. */
 export type Approved = 'approved' | 'failed' | 'unreadable' | 'stale' | 'barred' | 'lost';
 
-/** Who approves, asked again once the ledger was read: both may have changed meanwhile. */
-export type Decider = {
-  /** Whether the page showed something else than what the ledger says now. */
-  isStale(seen: CheckedCall['seen']): boolean;
-  mayDecide(): boolean;
-};
-
 /** Stages 1, 3 and 5 to 8 on the stored arguments, then the effect. */
 export async function approve(
   record: EffectRecord,
   decision: Decision,
-  decider: Decider,
+  /** Asked again once the ledger was read: the approver may have been removed meanwhile. */
+  mayDecide: () => boolean,
   gate: Gate,
 ): Promise<Approved> {
   const checked = await checkStored(record, decision, gate);
@@ -40,10 +35,9 @@ export async function approve(
   // From here to the claim nothing is awaited: of a decision, an expiry and a withdrawal one wins.
   const now = gate.records.reread(record);
   if (now.state !== 'pending' || expire(now, 'session', gate)) return 'lost';
-  if (!decider.mayDecide()) return 'barred';
+  if (!mayDecide()) return 'barred';
   if (!checked.ok && !isJudgement(checked.refusal)) return 'unreadable';
-  const seen = checked.ok ? checked.call.seen : checked.seen;
-  if (seen !== undefined && decider.isStale(seen)) return 'stale';
+  if (factsChanged(checked, decision)) return 'stale';
   const confirmed = confirmStored(checked, gate);
   if (!confirmed.ok) {
     const { refusal } = confirmed;
@@ -119,8 +113,17 @@ export function expire(record: EffectRecord, actor: 'alarm' | 'session', gate: G
 
 async function judgeStored(record: EffectRecord, decision: Decision, gate: Gate): Promise<Confirming> {
   const checked = await checkStored(record, decision, gate);
-  return confirmStored(checked, gate);
+  return factsChanged(checked, decision)
+    ? { ok: false, refusal: { code: 'FACTS_CHANGED' } }
+    : confirmStored(checked, gate);
 }
+
+/**
+ * Whether the ledger says something else now than the approver was shown. A resumed action whose own attempt was applied
+ * changes its facts, too: its void then loses, and the record is executed.
+ */
+const factsChanged = ({ shown }: StoredCheck, decision: Decision): boolean =>
+  shown !== null && shown !== decision.shown;
 
 type Confirming = { ok: true; call: ConfirmedCall } | { ok: false; refusal: Refusal };
 
@@ -132,18 +135,23 @@ function confirmStored(checked: Checking, gate: Gate): Confirming {
   return confirmed;
 }
 
-async function checkStored(record: EffectRecord, decision: Decision, gate: Gate): Promise<Checking> {
+/** `shown`: digests of the facts as they are now; null where the ledger did not say. */
+type StoredCheck = Checking & { shown: string | null };
+
+async function checkStored(record: EffectRecord, decision: Decision, gate: Gate): Promise<StoredCheck> {
   const definition = allowedTool(record.tool, gate);
-  if ('code' in definition) return { ok: false, refusal: definition };
+  if ('code' in definition) return { ok: false, refusal: definition, shown: null };
   // A person approved what the old contract meant.
-  if (definition.contract !== record.contract) return { ok: false, refusal: { code: 'TOOL_CHANGED' } };
+  if (definition.contract !== record.contract) return { ok: false, refusal: { code: 'TOOL_CHANGED' }, shown: null };
   const valid = definition.bind(record.input);
-  if (!valid.ok) return { ok: false, refusal: { code: 'INVALID_ARGUMENTS', problems: valid.problems } };
+  if (!valid.ok) return { ok: false, refusal: { code: 'INVALID_ARGUMENTS', problems: valid.problems }, shown: null };
+  const { bound } = valid;
+  if (bound.effect === 'none') return { ok: false, refusal: { code: 'TOOL_CHANGED' }, shown: null };
   const { key, attempt, call_id, step, fingerprint } = record;
   const stored: Proposal = {
     origin: { kind: 'decision', decision, record },
     definition,
-    bound: valid.bound,
+    bound,
     key,
     attempt,
     call_id,
@@ -154,7 +162,9 @@ async function checkStored(record: EffectRecord, decision: Decision, gate: Gate)
     approval: decision,
     repeated: false,
   };
-  return businessRules(stored, gate);
+  const checked = await businessRules(stored, gate);
+  const seen = checked.ok ? checked.call.seen : checked.seen;
+  return { ...checked, shown: seen === undefined ? null : digestsOf(bound.facts(seen)) };
 }
 
 /** A decision leaves one row, written when the execution it started ends; until then the record stays approved. */
@@ -167,6 +177,6 @@ function endDecision(row: LedgerRow | null, record: EffectRecord, decision: Deci
 /** The decision that stands in an approved record. */
 function decisionOf({ approval }: EffectRecord, gate: Gate): Decision {
   if (approval?.decided_by == null) throw new Error('an approved record names who approved it');
-  const { decided_by: approver, note, request_id } = approval;
-  return { approver, note, request_id: request_id ?? '', started_at: gate.now() };
+  const { decided_by: approver, note, request_id, shown } = approval;
+  return { approver, note, request_id: request_id ?? '', shown: shown ?? '', started_at: gate.now() };
 }

@@ -1,5 +1,4 @@
 /** What an approver's page and mail show of a record: what the ledger says now, apart from what the agent claims. */
-import * as z from 'zod';
 import { phraseOf } from '../money/money.ts';
 import type { Gate } from '../pipeline/gate.ts';
 import { statusOf, verdictOf } from '../pipeline/record-verdict.ts';
@@ -8,22 +7,10 @@ import { otherApprovals } from '../ledger/approval-rows.ts';
 import { scopeOf, theSession } from './session-row.ts';
 import type { SessionPorts } from './session-ports.ts';
 import { appliedBefore } from './records.ts';
-import type { ApprovalView, LedgerFacts } from './rpc.ts';
+import type { ApprovalView } from './rpc.ts';
 
 const OTHERS_SINCE_MS = 30 * 24 * 60 * 60 * 1000;
 const READ_LIMIT_MS = 5_000;
-
-const ledgerFacts: z.ZodType<LedgerFacts> = z.object({
-  order_id: z.string(),
-  customer_id: z.string(),
-  total_cents: z.int(),
-  refunded_cents: z.int(),
-  currency: z.string(),
-});
-
-/** What the checks saw as refunded, in minor units; null where the tool's checks see no such thing. */
-export const refundedIn = (seen: EffectRecord['seen']): number | null =>
-  ledgerFacts.safeParse(seen).data?.refunded_cents ?? null;
 
 /** Reads and writes nothing of the session: looking changes nothing, whoever looks. */
 export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Gate): Promise<ApprovalView> {
@@ -51,8 +38,7 @@ export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Ga
       currency: money?.currency ?? null,
       arguments: record.input,
     },
-    ledger: read?.ledger ?? null,
-    is_ledger_read: read !== null,
+    facts: read?.facts ?? null,
     others: read?.others ?? [],
     others_left: read?.others_left ?? 0,
     applied_before: appliedBefore(sql, record).map(({ attempt, answer }) => ({ attempt, answer: answer ?? {} })),
@@ -66,24 +52,25 @@ async function readLedger(
   id: string,
   ports: SessionPorts,
   gate: Gate,
-): Promise<Pick<ApprovalView, 'ledger' | 'others' | 'others_left'> | null> {
-  const { upstream, reads, tools, ledger, now } = ports;
+): Promise<Pick<ApprovalView, 'facts' | 'others' | 'others_left'> | null> {
+  const { upstream, tools, ledger, now } = ports;
   const { customer_id } = scopeOf(theSession(ports.sql));
   const { subject, money } = record;
   const valid = tools.get(record.tool)?.bind(record.input);
+  const effect = valid?.ok === true && valid.bound.effect === 'keyed' ? valid.bound : null;
   const limits = { tryMs: READ_LIMIT_MS, deadline: now() + READ_LIMIT_MS };
   try {
     const [checked, { others, left }] = await upstream.run(
       (signal) =>
         Promise.all([
-          valid?.ok === true ? valid.bound.check(reads, { customer_id, signal }) : null,
+          effect?.check(ports, { customer_id, signal }),
           subject === null
             ? { others: [], left: 0 }
             : otherApprovals(ledger, { subject, exceptId: id, since: now() - OTHERS_SINCE_MS, money }),
         ]),
       limits,
     );
-    return { ledger: ledgerFacts.safeParse(checked?.seen).data ?? null, others, others_left: left };
+    return { facts: checked?.seen === undefined ? [] : (effect?.facts(checked.seen) ?? []), others, others_left: left };
   } catch (error) {
     gate.report(gate.newId('err'), error);
     return null;

@@ -2,14 +2,13 @@
 import { sameHash } from '../auth/api-key.ts';
 import { phraseMatches, phraseOf } from '../money/money.ts';
 import { toOutcome } from '../outcome.ts';
-import type { Decider } from '../pipeline/stored-actions.ts';
 import { approve, expire, reject } from '../pipeline/stored-actions.ts';
 import type { Decision } from '../pipeline/gate.ts';
 import { statusOf, verdictOf } from '../pipeline/record-verdict.ts';
 import { cleanText } from '../observation/clean.ts';
 import type { EffectRecord } from '../ports.ts';
 import type { Alarms } from './alarm-clock.ts';
-import { refundedIn, viewOf } from './approval-view.ts';
+import { viewOf } from './approval-view.ts';
 import { readSession, scopeOf } from './session-row.ts';
 import { askAgain, KEPT_MS } from './notifications.ts';
 import type { Polls } from './polls.ts';
@@ -60,6 +59,7 @@ export class Approvals {
       approver: request.approver,
       note: cleanNote(request.note),
       request_id: request.request_id,
+      shown: request.shown,
       started_at: this.#gate.now(),
     };
     if (request.decision === 'reject') {
@@ -84,14 +84,7 @@ export class Approvals {
   async #approve(record: EffectRecord, decision: Decision, request: DecisionRequest) {
     const release = this.#gate.occupy(record.key);
     try {
-      const decider: Decider = {
-        isStale: (seen) => {
-          const refunded = refundedIn(seen);
-          return refunded !== null && refunded !== request.refunded_cents;
-        },
-        mayDecide: () => this.#linked(request) !== null,
-      };
-      return await approve(record, decision, decider, this.#gate);
+      return await approve(record, decision, () => this.#linked(request) !== null, this.#gate);
     } finally {
       release();
     }

@@ -125,6 +125,7 @@ export function openRecord(
     fingerprint: intent.fingerprint,
     amount_cents: intent.money?.amount_cents ?? null,
     currency: intent.money?.currency ?? null,
+    backend: intent.backend,
     subject: intent.subject,
     seen: JSON.stringify(intent.seen),
     approval_id: approval?.id ?? null,
@@ -153,6 +154,7 @@ const decided = (decision: Decision, at: number): Record<string, SqlValue> => ({
   decided_by: decision.approver,
   note: decision.note,
   request_id: decision.request_id,
+  shown: decision.shown,
 });
 
 export const markApproved = (sql: SessionSql, record: EffectRecord, decision: Decision, at: number): void =>
@@ -225,6 +227,7 @@ function toRecord(row: SqlRow): EffectRecord {
     step: integer.parse(row['step']),
     fingerprint: text.parse(row['fingerprint']),
     money: amount_cents === null ? null : { amount_cents: integer.parse(amount_cents), currency: text.parse(currency) },
+    backend: text.parse(row['backend']),
     subject: textOrNull.parse(row['subject']),
     seen: (jsonOf(row['seen']) ?? {}) as JsonObject,
     answer: jsonOf(row['answer']) as JsonObject | null,
@@ -240,6 +243,7 @@ function toRecord(row: SqlRow): EffectRecord {
             decided_by: integerOrNull.parse(row['decided_by']),
             note: textOrNull.parse(row['note']),
             request_id: textOrNull.parse(row['request_id']),
+            shown: textOrNull.parse(row['shown']),
           },
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../json.ts';
 import type { ApprovalStatus, Outcome, PolicyLimit, Verdict } from '../outcome.ts';
+import type { Fact } from '../tool/define-tool.ts';
 import type { CallerChange, Money, OtherApproval } from '../ports.ts';
 
 /** What an API key asks for when it opens or rejoins a session; absent fields keep theirs on a rejoin. */
@@ -76,15 +77,6 @@ export type ApprovalAnswer =
 /** What the approval token proves: an object, an approver's number there, and bits the object keeps. */
 export type LinkProof = { approval_id: string; approver: number; bits: string };
 
-/** One fact on page or mail, already separated by who says it. Values are unformatted; money is minor units. */
-export type LedgerFacts = {
-  order_id: string;
-  customer_id: string;
-  total_cents: number;
-  refunded_cents: number;
-  currency: string;
-};
-
 /** All that the approver's page shows. */
 export type ApprovalView = {
   id: string;
@@ -100,9 +92,8 @@ export type ApprovalView = {
   /** Code and message of a failure, or the data of what was done. */
   result: Verdict | null;
   claimed: { amount_cents: number | null; currency: string | null; arguments: JsonObject };
-  /** null: it cannot be read now, or nothing about an order can be shown. */
-  ledger: LedgerFacts | null;
-  is_ledger_read: boolean;
+  /** What the tool shows of the system of record; null: it cannot be read now. */
+  facts: Fact[] | null;
   others: OtherApproval[];
   /** How many more there are than `others` shows. */
   others_left: number;
@@ -117,8 +108,8 @@ export type DecisionRequest = LinkProof & {
   decision: 'approve' | 'reject' | null;
   phrase: string;
   note: string | null;
-  /** What the page showed as refunded; null where it showed none. */
-  refunded_cents: number | null;
+  /** Digests of the facts that the page showed. */
+  shown: string;
   request_id: string;
 };
 
@@ -128,7 +119,7 @@ export type DecisionAnswer =
   | { refused: 'bad_link' }
   /** 409: somebody else decided, or it expired. */
   | { refused: 'already_decided'; view: ApprovalView }
-  /** 409: the refunded amount shown has changed. */
+  /** 409: a fact that was shown has changed. */
   | { refused: 'stale'; view: ApprovalView }
   /** 422 */
   | { refused: 'wrong_phrase' | 'no_choice'; view: ApprovalView }

@@ -63,6 +63,7 @@ const TABLES = [
     fingerprint  TEXT NOT NULL,
     amount_cents INTEGER,
     currency     TEXT,
+    backend      TEXT NOT NULL,      -- where its attempts are written
     subject      TEXT,
     seen         TEXT NOT NULL,
     answer       TEXT,
@@ -74,6 +75,7 @@ const TABLES = [
     decided_by   INTEGER,
     note         TEXT,
     request_id   TEXT,
+    shown        TEXT,               -- digests of the facts the approver saw
     approvers    TEXT,               -- JSON: address, link bits and delivery of each
     changed      INTEGER NOT NULL,   -- rises with every change that operators see
     reported     INTEGER NOT NULL,   -- the change D1 was last told of

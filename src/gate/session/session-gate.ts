@@ -5,6 +5,7 @@
  */
 import { errorFacts } from '../error-facts.ts';
 import type { Decision, Earlier, Ending, Gate, Intent, Settled } from '../pipeline/gate.ts';
+import { attemptsFrom } from '../ledger/attempts.ts';
 import type { EffectRecord, Scope } from '../ports.ts';
 import type { Alarms } from './alarm-clock.ts';
 import { scopeOf, theSession } from './session-row.ts';
@@ -36,14 +37,12 @@ export class SessionGate implements Gate {
   get tools() {
     return this.#ports.tools;
   }
-  get reads() {
-    return this.#ports.reads;
-  }
-  get writes() {
-    return this.#ports.writes;
+  /** The ports serve as the kit: both have the ledger and the clock. */
+  get kit() {
+    return this.#ports;
   }
   get attempts() {
-    return this.#ports.attempts;
+    return attemptsFrom(this.#ports);
   }
   get upstream() {
     return this.#ports.upstream;

@@ -1,7 +1,7 @@
 /** What the session's code needs of the platform. The object wires the real ones; the simulation brings its own. */
 import type { Config } from '../env.ts';
-import type { Attempts, LedgerSql, ReadPorts, SessionSql, Upstream, WritePorts } from '../ports.ts';
-import type { Tool } from '../tool/define-tool.ts';
+import type { LedgerSql, SessionSql, Upstream } from '../ports.ts';
+import type { Registry } from '../tool/registry.ts';
 import type { QueueMessage } from './rpc.ts';
 
 /** The object's one alarm; times in ms since the epoch. Set within the same synchronous step as the write it belongs to. */
@@ -16,10 +16,7 @@ export interface SessionPorts {
   alarm: Alarm;
   queue: { send(messages: QueueMessage[]): Promise<void> };
   upstream: Upstream;
-  tools: ReadonlyMap<string, Tool>;
-  reads: ReadPorts;
-  writes: WritePorts;
-  attempts: Attempts;
+  tools: Registry;
   config: Config;
   /** Milliseconds since the epoch. */
   now: () => number;

@@ -2,19 +2,14 @@
  * The Durable Object of one (caller, session): its only writer. Its tables (session, log, record, heads) are described in
  * schema.ts and made by opening a session. This file only wires the platform to the core; per call it keeps nothing.
  */
-import { DurableObject } from 'cloudflare:workers';
+import { DurableObject } from '#durable-object';
 import type { Config } from '../env.ts';
 import { hex } from '../canonical.ts';
 import { readConfig } from '../env.ts';
 import { logLine } from '../log-line.ts';
 import type { CallerChange, SessionSql } from '../ports.ts';
-import { attemptsFrom } from '../ledger/attempts.ts';
 import { ledgerSql } from '../ledger/d1.ts';
-import { documentsFrom } from '../../tools/help-centre/documents.ts';
-import { ordersFrom } from '../../tools/orders/orders.ts';
-import { refundsFrom } from '../../tools/orders/refunds.ts';
-import { accountsFrom } from '../../tools/accounts/transactions.ts';
-import { registry } from '../../tools/index.ts';
+import type { Registry } from '../tool/registry.ts';
 import type { SessionCore } from './core.ts';
 import { sessionCore } from './core.ts';
 import type { SessionPorts } from './session-ports.ts';
@@ -26,85 +21,83 @@ const SEND_LIMIT_MS = 5_000;
 /** The alarm waits for its sends, and no other alarm comes meanwhile. */
 const sendLimits = (now: number) => ({ tryMs: SEND_LIMIT_MS, deadline: now + SEND_LIMIT_MS });
 
-export class Session extends DurableObject<Env> implements SessionRpc {
-  /** Null while the Worker is not configured: it answers 503 then, and an object reached in another way stays shut. */
-  readonly #configured: SessionCore | null;
+/** The class of the Durable Object for these tools. */
+export const sessionClass = (registry: Registry) =>
+  class extends DurableObject<Env> implements SessionRpc {
+    /** Null while the Worker is not configured: it answers 503 then, and an object reached in another way stays shut. */
+    readonly #configured: SessionCore | null;
 
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env);
-    const reading = readConfig(env);
-    this.#configured = reading.ok ? sessionCore(portsOf(ctx.storage, env, reading.config)) : null;
-  }
+    constructor(ctx: DurableObjectState, env: Env) {
+      super(ctx, env);
+      const reading = readConfig(env);
+      this.#configured = reading.ok ? sessionCore(portsOf(ctx.storage, env, reading.config, registry)) : null;
+    }
 
-  get #core(): SessionCore {
-    if (this.#configured === null) throw new Error('not configured');
-    return this.#configured;
-  }
+    get #core(): SessionCore {
+      if (this.#configured === null) throw new Error('not configured');
+      return this.#configured;
+    }
 
-  open(request: OpenRequest) {
-    return this.#core.open(request);
-  }
-  end(uid: string | null) {
-    return this.#core.end(uid);
-  }
-  call(request: CallRequest) {
-    return this.#core.call(request);
-  }
-  tools(uid: string) {
-    return this.#core.tools(uid);
-  }
-  approval(uid: string, id: string, waitSeconds: number) {
-    return this.#core.approval(uid, id, waitSeconds);
-  }
-  view(proof: LinkProof) {
-    return this.#core.view(proof);
-  }
-  decide(request: DecisionRequest) {
-    return this.#core.decide(request);
-  }
-  tell(change: CallerChange) {
-    return this.#core.tell(change);
-  }
-  mailTask(message: QueueMessage) {
-    return this.#core.mailTask(message);
-  }
-  delivered(message: QueueMessage, result: 'sent' | 'undeliverable') {
-    return this.#core.delivered(message, result);
-  }
-  resend(approvalId: string, requestId: string) {
-    return this.#core.resend(approvalId, requestId);
-  }
-  withdraw(approvalId: string, requestId: string) {
-    return this.#core.withdraw(approvalId, requestId);
-  }
-  heads() {
-    return this.#core.heads();
-  }
-  wake() {
-    return this.#core.wake();
-  }
-  override alarm() {
-    // An alarm that throws is given up after six failures: a secret missing for minutes must not cost what was due.
-    if (this.#configured === null) return this.ctx.storage.setAlarm(Date.now() + UNCONFIGURED_MS);
-    return this.#configured.alarm();
-  }
-}
+    open(request: OpenRequest) {
+      return this.#core.open(request);
+    }
+    end(uid: string | null) {
+      return this.#core.end(uid);
+    }
+    call(request: CallRequest) {
+      return this.#core.call(request);
+    }
+    tools(uid: string) {
+      return this.#core.tools(uid);
+    }
+    approval(uid: string, id: string, waitSeconds: number) {
+      return this.#core.approval(uid, id, waitSeconds);
+    }
+    view(proof: LinkProof) {
+      return this.#core.view(proof);
+    }
+    decide(request: DecisionRequest) {
+      return this.#core.decide(request);
+    }
+    tell(change: CallerChange) {
+      return this.#core.tell(change);
+    }
+    mailTask(message: QueueMessage) {
+      return this.#core.mailTask(message);
+    }
+    delivered(message: QueueMessage, result: 'sent' | 'undeliverable') {
+      return this.#core.delivered(message, result);
+    }
+    resend(approvalId: string, requestId: string) {
+      return this.#core.resend(approvalId, requestId);
+    }
+    withdraw(approvalId: string, requestId: string) {
+      return this.#core.withdraw(approvalId, requestId);
+    }
+    heads() {
+      return this.#core.heads();
+    }
+    wake() {
+      return this.#core.wake();
+    }
+    override alarm() {
+      // An alarm that throws is given up after six failures: a secret missing for minutes must not cost what was due.
+      if (this.#configured === null) return this.ctx.storage.setAlarm(Date.now() + UNCONFIGURED_MS);
+      return this.#configured.alarm();
+    }
+  };
 
-function portsOf(storage: DurableObjectStorage, env: Env, config: Config): SessionPorts {
-  const ledger = ledgerSql(env.DB);
+function portsOf(storage: DurableObjectStorage, env: Env, config: Config, tools: Registry): SessionPorts {
   const now = (): number => Date.now();
   const upstream = upstreamWith(now);
   return {
     sql: sqlOf(storage),
-    ledger,
+    ledger: ledgerSql(env.DB),
     // Not awaited: within one synchronous step the platform commits the alarm together with the rows it belongs to.
     alarm: { set: (at) => void storage.setAlarm(at), clear: () => void storage.deleteAlarm() },
     queue: { send: (messages) => upstream.run(() => sendAll(env.QUEUE, messages), sendLimits(now())) },
     upstream,
-    tools: registry,
-    reads: { orders: ordersFrom(ledger), documents: documentsFrom(ledger), accounts: accountsFrom(ledger) },
-    writes: { refunds: refundsFrom(ledger, now) },
-    attempts: attemptsFrom(ledger, now),
+    tools,
     config,
     now,
     random: (bytes) => hex(crypto.getRandomValues(new Uint8Array(bytes))),

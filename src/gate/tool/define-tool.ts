@@ -6,30 +6,47 @@ import * as z from 'zod';
 import { hashOf } from '../canonical.ts';
 import type { JsonObject } from '../json.ts';
 import type { Problem } from '../outcome.ts';
-import type { Attempt, LedgerRow, Money, ReadPorts, WritePorts } from '../ports.ts';
+import type { Attempt, Kit, LedgerRow, Money, Port } from '../ports.ts';
+import { ledgerBackend, sendAttempt, type Judgement } from '../ledger/attempts.ts';
 import { problemsOf } from './problems.ts';
-
-/** The answer of a read, or of a check: what was seen, or one of the tool's own codes with the facts its message names. */
-export type Checked =
-  | { ok: true; seen: JsonObject }
-  | { ok: false; code: string; facts: JsonObject; seen?: JsonObject };
-export type Ran = { ok: true; data: JsonObject } | { ok: false; code: string; facts: JsonObject };
 
 /** What every handler may know of the call: whose data exists, and when to give up. */
 export type CallContext = { customer_id: string | null; signal: AbortSignal };
 
-/** Arguments that passed the schema, with the tool's handlers bound to them. */
-export interface BoundTool {
-  /** Defaults filled in; what the call key is made of. */
+/** The answer of a read, or one of the tool's own codes with the facts its message names. */
+export type Ran = { ok: true; data: JsonObject } | { ok: false; code: string; facts: JsonObject };
+/** The answer of a check: what was seen, or one of the tool's own codes. */
+export type Checked =
+  | { ok: true; seen: JsonObject }
+  | { ok: false; code: string; facts: JsonObject; seen?: JsonObject };
+
+/**
+ * One fact of the system of record, as approvers read it on the page and in the mail. `outside`: somebody else worded the
+ * value, so it is cleaned, cut, and left out of the mail, where clients make links of words.
+ */
+export type Fact = { label: string; value: string; outside?: true };
+
+/** Valid arguments of a read tool. `input` has defaults filled in; the call key is made of it. */
+export interface BoundRead {
+  readonly effect: 'none';
+  readonly input: JsonObject;
+  run(kit: Kit, context: CallContext): Promise<Ran>;
+}
+
+/** Valid arguments of a tool with an effect. */
+export interface BoundEffect {
+  readonly effect: 'keyed';
   readonly input: JsonObject;
   readonly money: Money | null;
+  /** Where its attempts are written, such as `ledger:orders`. */
+  readonly backend: string;
   /** What the call concerns, such as an order; approvals of one subject are shown together. */
   readonly subject: string | null;
-  check(reads: ReadPorts, context: CallContext): Promise<Checked>;
-  /** A read tool's answer. */
-  read(reads: ReadPorts, context: CallContext): Promise<Ran>;
-  /** A write tool's effect: sends the attempt and answers with the ledger's row. */
-  send(writes: WritePorts, attempt: Attempt, context: CallContext): Promise<LedgerRow>;
+  check(kit: Kit, context: CallContext): Promise<Checked>;
+  /** What an approver is shown of what the check saw. */
+  facts(seen: JsonObject): Fact[];
+  /** Sends the attempt and answers with the ledger's row. Safe to repeat. */
+  send(kit: Kit, attempt: Attempt, context: CallContext): Promise<LedgerRow>;
 }
 
 export interface Tool {
@@ -45,24 +62,31 @@ export interface Tool {
   readonly codes: readonly string[];
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
-  bind(args: JsonObject): { ok: true; bound: BoundTool } | { ok: false; problems: Problem[] };
+  bind(args: JsonObject): { ok: true; bound: BoundRead | BoundEffect } | { ok: false; problems: Problem[] };
   message(code: string, facts: JsonObject): string;
-  /** The dotted path of the first field that does not fit the output schema, or null. A drifted backend must not leak. */
+  /** The dotted path of the first field that does not fit the output schema, or null. A drifted back end must not leak. */
   misfit(data: JsonObject): string | null;
 }
 
 type ObjectSchema = z.ZodObject<z.ZodRawShape, z.core.$strict>;
-/** The tool's own codes in the order they are judged, each with the sentence it tells the model. */
-type Codes<Code extends string> = Record<Code, (facts: JsonObject) => string>;
-type Refused<Code extends string> = { ok: false; code: Code; facts: JsonObject; seen?: JsonObject };
+type Ports = { readonly [name: string]: Port<unknown> };
+type NoPorts = Record<never, never>;
+/** The ports as handlers get them: opened. */
+type Opened<Declared extends Ports> = {
+  [Name in keyof Declared]: Declared[Name] extends Port<infer Api> ? Api : never;
+};
+type Refused<Code extends string> = { ok: false; code: Code; facts: JsonObject };
 
-type Shared<Input extends ObjectSchema, Output extends ObjectSchema, Code extends string> = {
+type Shared<Input extends ObjectSchema, Output extends ObjectSchema, Code extends string, Reads extends Ports> = {
   name: string;
   /** What it does, when to use it, in which units. */
   description: string;
   input: Input;
   output: Output;
-  codes: Codes<Code>;
+  /** The tool's own codes in the order they are judged, each with the sentence it tells the model. */
+  codes: Record<Code, (facts: JsonObject) => string>;
+  /** The only back ends its handlers can reach. */
+  reads?: Reads;
   timeoutMs?: number;
   deprecatedBy?: string;
 };
@@ -71,47 +95,51 @@ type ReadTool<
   Input extends ObjectSchema,
   Output extends ObjectSchema,
   Code extends string,
-  Reads extends keyof ReadPorts,
-> = Shared<Input, Output, Code> & {
+  Reads extends Ports,
+> = Shared<Input, Output, Code, Reads> & {
   effect: 'none';
   risky: false;
-  reads: readonly Reads[];
   run(
     input: z.output<Input>,
-    ports: Pick<ReadPorts, Reads>,
+    ports: Opened<Reads>,
     context: CallContext,
   ): Promise<{ ok: true; data: z.output<Output> } | Refused<Code>>;
 };
 
-type WriteTool<
+type EffectTool<
   Input extends ObjectSchema,
   Output extends ObjectSchema,
   Code extends string,
-  Reads extends keyof ReadPorts,
-  Writes extends keyof WritePorts,
-> = Shared<Input, Output, Code> & {
-  effect: 'keyed';
+  Reads extends Ports,
+  Seen extends JsonObject,
+> = Shared<Input, Output, Code, Reads> & {
+  /** Who keeps the record of the effect, and how it is sent. */
+  effect: LedgerEffect<z.output<Input>>;
   risky: boolean;
-  reads: readonly Reads[];
-  writes: readonly Writes[];
   money?(input: z.output<Input>): Money;
   subject?(input: z.output<Input>): string;
   /** Business rules, judged before the effect and again when a person approves it. */
   check(
     input: z.output<Input>,
-    ports: Pick<ReadPorts, Reads>,
+    ports: Opened<Reads>,
     context: CallContext,
-  ): Promise<{ ok: true; seen: JsonObject } | Refused<Code>>;
-  run(
-    input: z.output<Input>,
-    ports: Pick<WritePorts, Writes>,
-    attempt: Attempt,
-    context: CallContext,
-  ): Promise<LedgerRow>;
+  ): Promise<{ ok: true; seen: Seen } | (Refused<Code> & { seen?: Seen })>;
+  /** What approvers are shown of what the check saw; nothing, where it is absent. */
+  facts?(seen: Seen): Fact[];
+};
+
+/**
+ * An effect whose system of record is the ledger, the gate's own D1 database: it is done when its row stands there.
+ * `ledger` names the tool's books: totals are kept for each subject of `ledger:<name>`. `send` judges the attempt in the
+ * transaction that writes it. A trigger of the tool on `attempts` may change further tables in the same transaction.
+ */
+export type LedgerEffect<Input> = {
+  ledger: string;
+  send(input: Input, context: CallContext): Judgement;
 };
 
 const DEFAULT_TIMEOUT_MS = 2_000;
-/** As long as a name is shown (SPEC 3): by a longer one, cut, nobody could find the tool or the schema that cleans its answer. */
+/** Longer names are truncated in outcomes and could no longer be looked up (SPEC 3). */
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 
 /** Refuses a name that stage 1 could never find, and a deprecated tool whose description does not say so. */
@@ -119,14 +147,15 @@ export function defineTool<
   Input extends ObjectSchema,
   Output extends ObjectSchema,
   Code extends string,
-  Reads extends keyof ReadPorts = never,
-  Writes extends keyof WritePorts = never,
->(declared: ReadTool<Input, Output, Code, Reads> | WriteTool<Input, Output, Code, Reads, Writes>): Tool {
-  const { name, description, effect, risky, input, output, codes, deprecatedBy } = declared;
+  Reads extends Ports = NoPorts,
+  Seen extends JsonObject = JsonObject,
+>(declared: ReadTool<Input, Output, Code, Reads> | EffectTool<Input, Output, Code, Reads, Seen>): Tool {
+  const { name, description, risky, input, output, codes, deprecatedBy } = declared;
   if (!NAME.test(name)) throw new Error(`the tool name ${JSON.stringify(name)} must match ${NAME.source}`);
   if (deprecatedBy !== undefined && !description.endsWith(`Deprecated: use ${deprecatedBy}.`))
     throw new Error(`the description of ${name} must end "Deprecated: use ${deprecatedBy}."`);
 
+  const effect = declared.effect === 'none' ? 'none' : 'keyed';
   const inputSchema = jsonSchemaOf(input, 'input');
   const outputSchema = jsonSchemaOf(output, 'output');
   const wordings = new Map<string, (facts: JsonObject) => string>(Object.entries<(facts: JsonObject) => string>(codes));
@@ -154,47 +183,48 @@ export function defineTool<
     bind(args) {
       const parsed = input.safeParse(withoutNullDefaults(args, inputSchema));
       if (!parsed.success) return { ok: false, problems: problemsOf(parsed.error, inputSchema) };
-      return { ok: true, bound: bindHandlers(declared, parsed.data) };
+      return {
+        ok: true,
+        bound: declared.effect === 'none' ? bindRead(declared, parsed.data) : bindEffect(declared, parsed.data),
+      };
     },
   };
 }
 
-function bindHandlers<
-  Input extends ObjectSchema,
-  Output extends ObjectSchema,
-  Code extends string,
-  Reads extends keyof ReadPorts,
-  Writes extends keyof WritePorts,
->(
-  declared: ReadTool<Input, Output, Code, Reads> | WriteTool<Input, Output, Code, Reads, Writes>,
+function bindRead<Input extends ObjectSchema, Output extends ObjectSchema, Code extends string, Reads extends Ports>(
+  tool: ReadTool<Input, Output, Code, Reads>,
   input: z.output<Input>,
-): BoundTool {
-  const shared = { input: input as JsonObject };
-  if (declared.effect === 'none') {
-    return {
-      ...shared,
-      money: null,
-      subject: null,
-      check: () => Promise.reject(new Error(`${declared.name} is a read: nothing is checked before it`)),
-      read: async (reads, context) => (await declared.run(input, pick(reads, declared.reads), context)) as Ran,
-      send: () => Promise.reject(new Error(`${declared.name} has no effect to send`)),
-    };
-  }
+): BoundRead {
   return {
-    ...shared,
-    money: declared.money?.(input) ?? null,
-    subject: declared.subject?.(input) ?? null,
-    check: (reads, context) => declared.check(input, pick(reads, declared.reads), context),
-    read: () => Promise.reject(new Error(`${declared.name} is not a read`)),
-    send: (writes, attempt, context) => declared.run(input, pick(writes, declared.writes), attempt, context),
+    effect: 'none',
+    input: input as JsonObject,
+    run: async (kit, context) => (await tool.run(input, opened(tool.reads, kit), context)) as Ran,
   };
 }
 
-/** A tool is handed only the ports it declares: a read tool cannot reach a write even by mistake. */
-const pick = <Ports extends object, Name extends keyof Ports>(
-  ports: Ports,
-  names: readonly Name[],
-): Pick<Ports, Name> => Object.fromEntries(names.map((name) => [name, ports[name]])) as Pick<Ports, Name>;
+function bindEffect<
+  Input extends ObjectSchema,
+  Output extends ObjectSchema,
+  Code extends string,
+  Reads extends Ports,
+  Seen extends JsonObject,
+>(tool: EffectTool<Input, Output, Code, Reads, Seen>, input: z.output<Input>): BoundEffect {
+  return {
+    effect: 'keyed',
+    input: input as JsonObject,
+    money: tool.money?.(input) ?? null,
+    backend: ledgerBackend(tool.effect.ledger),
+    subject: tool.subject?.(input) ?? null,
+    check: (kit, context) => tool.check(input, opened(tool.reads, kit), context),
+    // The tool's own check made it, and JSON brought it back as it was.
+    facts: (seen) => tool.facts?.(seen as Seen) ?? [],
+    send: (kit, attempt, context) => sendAttempt(kit, attempt, input as JsonObject, tool.effect.send(input, context)),
+  };
+}
+
+/** A handler reaches the back ends its tool declares and no others. */
+const opened = <Declared extends Ports>(ports: Declared | undefined, kit: Kit): Opened<Declared> =>
+  Object.fromEntries(Object.entries(ports ?? {}).map(([name, port]) => [name, port.open(kit)])) as Opened<Declared>;
 
 /** Models send null for an optional argument; where a default exists, null means absent. */
 function withoutNullDefaults(args: JsonObject, schema: JsonObject): JsonObject {

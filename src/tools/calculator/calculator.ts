@@ -1,7 +1,7 @@
 /** Exact arithmetic for models, which are bad at it. It uses no port and stores nothing. */
 import * as z from 'zod';
 import { evaluate } from './expression.ts';
-import { defineTool } from '../../gate/tool/define-tool.ts';
+import { defineTool } from '../../gate/index.ts';
 
 export const calculator = defineTool({
   name: 'calculator',
@@ -27,7 +27,6 @@ export const calculator = defineTool({
   },
   effect: 'none',
   risky: false,
-  reads: [],
   run: async ({ expression }) => {
     const evaluation = evaluate(expression);
     return evaluation.ok

@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { defineTool } from '../../gate/tool/define-tool.ts';
-import { DOCUMENT_STATUS } from './document-terms.ts';
+import { defineTool } from '../../gate/index.ts';
+import { DOCUMENT_STATUS, documents } from './documents.ts';
 
 export const countDocuments = defineTool({
   name: 'count_documents',
   description: 'Counts the help-centre documents that are current, or those that are superseded.',
   effect: 'none',
   risky: false,
-  reads: ['documents'],
+  reads: { documents },
   input: z.strictObject({ status: DOCUMENT_STATUS.describe('Which documents to count.') }),
   output: z.strictObject({
     status: DOCUMENT_STATUS.describe('Which documents were counted.'),

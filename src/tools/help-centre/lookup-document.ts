@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { defineTool } from '../../gate/tool/define-tool.ts';
-import { DOCUMENT_STATUS } from './document-terms.ts';
-import { outside } from '../../gate/tool/outside.ts';
+import { defineTool, outside } from '../../gate/index.ts';
+import { DOCUMENT_STATUS, documents } from './documents.ts';
 
 const DOC_ID = z.string().regex(/^[a-z0-9-]{3,40}$/);
 
@@ -11,7 +10,7 @@ export const lookupDocument = defineTool({
     'Looks up one help-centre document by its id: title, version, language, and whether it is current or superseded. Use it before citing a document; never cite a superseded one.',
   effect: 'none',
   risky: false,
-  reads: ['documents'],
+  reads: { documents },
   input: z.strictObject({
     doc_id: DOC_ID.describe('Document id: lower-case letters, digits and hyphens, such as kc-warranty-v2.'),
   }),

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { CURRENCIES } from '../../gate/ports.ts';
-import { defineTool } from '../../gate/tool/define-tool.ts';
-import { ORDER_ID, orderNotFound } from './order-terms.ts';
+import { defineTool } from '../../gate/index.ts';
+import { CURRENCIES, ORDER_ID, orderNotFound, orders } from './orders.ts';
 
 export const getOrder = defineTool({
   name: 'get_order',
@@ -9,7 +8,7 @@ export const getOrder = defineTool({
     'Looks up one order: what was paid, what was refunded so far, and in which currency. Use it before refunding. Amounts are in minor units (cents): 12000 is 120.00.',
   effect: 'none',
   risky: false,
-  reads: ['orders'],
+  reads: { orders },
   input: z.strictObject({ order_id: ORDER_ID }),
   output: z.strictObject({
     order_id: ORDER_ID,

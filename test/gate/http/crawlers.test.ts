@@ -2,8 +2,8 @@
 import crawlers from 'crawler-user-agents';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { app } from '../../../src/gate/app.ts';
-import { registry } from '../../../src/tools/index.ts';
+import { app } from '../../support/tools.ts';
+import { registry } from '../../support/tools.ts';
 import { nodeSession } from '../../support/node-session.ts';
 
 const variables = {

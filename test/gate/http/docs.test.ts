@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { app } from '../../../src/gate/app.ts';
+import { app } from '../../support/tools.ts';
 import { gateCodes } from '../../../src/gate/http/shared/codes.ts';
 import { operations } from '../../../src/gate/http/docs/operations.ts';
 import { PROBLEM_TYPES } from '../../../src/gate/http/shared/problem.ts';
 import { providers } from '../../../src/gate/providers/index.ts';
-import { allTools } from '../../../src/tools/index.ts';
+import { allTools } from '../../support/tools.ts';
 
 const bindings = {
   PUBLIC_URL: 'https://toolgate.test',

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../../src/gate/json.ts';
 import { toOutcome, type Outcome, type Refusal } from '../../../src/gate/outcome.ts';
 import { membersOf, stringOr } from '../../../src/gate/providers/provider.ts';
 import type { CallAnswer, CallRequest } from '../../../src/gate/session/rpc.ts';
-import { allTools } from '../../../src/tools/index.ts';
+import { allTools } from '../../support/tools.ts';
 import { doneAt } from '../../support/agent-app.ts';
 import { describeCorpus } from '../../support/corpora.ts';
 import { mcpApp } from '../../support/mcp-app.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { toOutcome, type Outcome, type Refusal } from '../../../src/gate/outcome.ts';
 import { observationText } from '../../../src/gate/observation/text.ts';
 import type { CallAnswer, CallRequest } from '../../../src/gate/session/rpc.ts';
-import { allTools } from '../../../src/tools/index.ts';
+import { allTools } from '../../support/tools.ts';
 import { doneAt } from '../../support/agent-app.ts';
 import { mcpApp, message, notification, orderCall } from '../../support/mcp-app.ts';
 

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/gate/json.ts';
 import type { Outcome } from '../../../src/gate/outcome.ts';
-import { allTools } from '../../../src/tools/index.ts';
+import { allTools } from '../../support/tools.ts';
 import { agentApp } from '../../support/agent-app.ts';
 import { nodeSession } from '../../support/node-session.ts';
 

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { app } from '../../../src/gate/app.ts';
+import { app } from '../../support/tools.ts';
 import { openApiDocument } from '../../../src/gate/http/docs/openapi.ts';
 import { PROBLEM_TYPES } from '../../../src/gate/http/shared/problem.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/gate/json.ts';
 import type { Outcome } from '../../../src/gate/outcome.ts';
-import { allTools } from '../../../src/tools/index.ts';
+import { allTools } from '../../support/tools.ts';
 import { agentApp } from '../../support/agent-app.ts';
 import { nodeSession } from '../../support/node-session.ts';
 import { providerBodies, type WireCall } from '../../support/provider-bodies.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/gate/json.ts';
 import { definitionFormats } from '../../../src/gate/providers/index.ts';
-import { allTools, toolNamed } from '../../../src/tools/index.ts';
+import { allTools, toolNamed } from '../../support/tools.ts';
 import { agentApp } from '../../support/agent-app.ts';
 
 /** The app over a session that may use these tools; null: its token is no good any more. */

@@ -5,7 +5,7 @@ import { hashOf } from '../../../src/gate/canonical.ts';
 import type { JsonObject } from '../../../src/gate/json.ts';
 import type { Policy } from '../../../src/gate/ports.ts';
 import { defineTool, type Tool } from '../../../src/gate/tool/define-tool.ts';
-import { allTools } from '../../../src/tools/index.ts';
+import { allTools } from '../../support/tools.ts';
 import { nodeSession } from '../../support/node-session.ts';
 
 /** Risky, and without an amount. */

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/gate
 import { definitionFormats } from '../../../src/gate/providers/index.ts';
 import { neutral } from '../../../src/gate/providers/neutral.ts';
 import type { DefinitionFormat } from '../../../src/gate/providers/provider.ts';
-import { allTools } from '../../../src/tools/index.ts';
+import { allTools } from '../../support/tools.ts';
 
 const everyDialect = [
   'type',

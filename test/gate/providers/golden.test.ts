@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { driftOf, publishedBy, readGolden } from '../../../scripts/golden.ts';
-import { allTools, toolNamed } from '../../../src/tools/index.ts';
+import { allTools, toolNamed } from '../../support/tools.ts';
 
 const published = [...publishedBy(allTools)];
 

@@ -4,7 +4,8 @@ import type { JsonObject } from '../../../src/gate/json.ts';
 import { CURRENCIES } from '../../../src/gate/ports.ts';
 import { definitionFormats } from '../../../src/gate/providers/index.ts';
 import { defineTool, type Tool } from '../../../src/gate/tool/define-tool.ts';
-import { registryOf, toolNamed } from '../../../src/tools/index.ts';
+import { registryOf } from '../../../src/gate/tool/registry.ts';
+import { toolNamed } from '../../support/tools.ts';
 import { nodeSession } from '../../support/node-session.ts';
 
 /** The same refund under a changed contract: the reason is free text. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/gate/json.ts';
-import { allTools } from '../../../src/tools/index.ts';
+import { allTools } from '../../support/tools.ts';
 
 /** Every string schema below `schema`, with the path to it. */
 function stringsIn(schema: JsonObject, path: string): [string, JsonObject][] {

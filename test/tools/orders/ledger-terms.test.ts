@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/gate/json.ts';
-import { toolNamed } from '../../../src/tools/index.ts';
+import { toolNamed } from '../../support/tools.ts';
 import { migratedDatabase } from '../../support/node-session.ts';
 
 const database = migratedDatabase();

@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import type { ApprovalAnswer } from '../../session/rpc.ts';
 import { timestamp } from '../../time.ts';
-import { sessionStub, type HttpEnv } from '../shared/context.ts';
+import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
 import { authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
 import { observed } from './observed.ts';
@@ -32,7 +32,7 @@ export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
     Number(wait.data),
   );
   if (!('refused' in answer)) {
-    return wantsModelText(c) ? answerModelText(c, observed(answer.outcome)) : c.json(shownApproval(answer));
+    return wantsModelText(c) ? answerModelText(c, observed(c, answer.outcome)) : c.json(shownApproval(c, answer));
   }
   switch (answer.refused) {
     case 'unauthorized':
@@ -45,13 +45,13 @@ export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
 });
 
 /** `outcome` is there once there is a result to hand to the model: until then it would only say to wait. */
-function shownApproval({ expires_at, decided_at, note, outcome, ...rest }: Approval) {
+function shownApproval(c: HttpContext, { expires_at, decided_at, note, outcome, ...rest }: Approval) {
   const isOpen = rest.status === 'pending' || rest.status === 'approved';
   return {
     ...rest,
     expires_at: timestamp(expires_at),
     ...(decided_at === null ? {} : { decided_at: timestamp(decided_at) }),
     ...(note === null ? {} : { note }),
-    ...(isOpen ? {} : { outcome: observed(outcome) }),
+    ...(isOpen ? {} : { outcome: observed(c, outcome) }),
   };
 }

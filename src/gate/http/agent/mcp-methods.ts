@@ -7,7 +7,6 @@ import { argumentsAsObject, membersOf, stringOr } from '../../providers/provider
 import type { CallsInARow } from './call-sequence.ts';
 import { CallId } from './calls.ts';
 import type { McpMethods } from './mcp-message.ts';
-import { mcpTools } from './mcp-tools.ts';
 import type { RefusedCall } from './send-call.ts';
 
 /** Where a host names its call, and where every result says which call it answers. */
@@ -24,17 +23,17 @@ export class BodyRefused extends Error {
   }
 }
 
-/** `allowed` are the names that the session may use. */
-export const toolMethods = (calls: CallsInARow, allowed: readonly string[]): McpMethods =>
+/** `listed` are the definitions of the tools that the session may use. */
+export const toolMethods = (calls: CallsInARow, listed: JsonObject[]): McpMethods =>
   new Map([
-    ['tools/list', async (params) => listTools(params, allowed)],
+    ['tools/list', async (params) => listTools(params, listed)],
     ['tools/call', async (params) => callTool(params, calls)],
   ]);
 
-function listTools({ cursor }: JsonObject, allowed: readonly string[]): JsonObject {
+function listTools({ cursor }: JsonObject, tools: JsonObject[]): JsonObject {
   // There is one page, so no cursor was ever given.
   if (cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'cursor: no such page');
-  return { tools: mcpTools(allowed) };
+  return { tools };
 }
 
 /** Whatever a request holds as name and arguments is a proposed call, with its step and its row. */

@@ -14,6 +14,7 @@ import { agentTools, authenticateAgent, refuseAgent, refuseCredential } from '..
 import { batchFlaw } from './mcp-batch.ts';
 import { answerMessage, methodOf, type McpMethods } from './mcp-message.ts';
 import { BodyRefused, toolMethods } from './mcp-methods.ts';
+import { mcpTools } from './mcp-tools.ts';
 import { problem } from '../shared/problem.ts';
 import { refuseCall } from './send-call.ts';
 
@@ -39,7 +40,7 @@ export const mcp = new Hono<HttpEnv>().post('/', async (c) => {
   const allowed = onlyCalls ? [] : await agentTools(c, agent);
   if (allowed === null) return refuseCredential(c, 'session_not_live');
   const calls = callsInARow(c, agent);
-  const methods = toolMethods(calls, allowed);
+  const methods = toolMethods(calls, mcpTools(c.get('registry'), allowed));
   try {
     const answer = await (Array.isArray(body) ? answerBatch(c, body, methods) : answerOne(c, body, methods));
     // What the protocol refused, or took for a notification, was no call after all.

@@ -18,13 +18,14 @@ export type RefusedCall = Extract<CallAnswer, { refused: string }>;
 export type Proposed = { outcome: Outcome; standing: Standing | null } | RefusedCall;
 
 /** Proposes a call as the agent whose token came with the request. */
-export function proposeAs(
+export async function proposeAs(
   c: HttpContext,
   agent: SessionClaims,
   call: Pick<Proposal, 'tool' | 'arguments' | 'call_id'>,
 ): Promise<Proposed> {
   const freshStub = () => sessionStub(c.env, agent.caller, agent.session);
-  return propose(freshStub, { ...call, uid: agent.uid, request_id: c.get('requestId') });
+  const proposed = await propose(freshStub, { ...call, uid: agent.uid, request_id: c.get('requestId') });
+  return 'refused' in proposed ? proposed : { ...proposed, outcome: observed(c, proposed.outcome) };
 }
 
 /** The answer to a call that its session does not take: no outcome, because no step was taken. */
@@ -76,7 +77,7 @@ async function withOneResend(freshStub: () => SessionRpc, call: CallRequest): Pr
 function placed(answer: CallAnswer): Proposed {
   if ('refused' in answer) return answer;
   const { outcome, ...standing } = answer;
-  return { outcome: observed(outcome), standing };
+  return { outcome, standing };
 }
 
 const isOverloaded = (error: unknown): boolean =>

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { signSessionToken } from '../../auth/tokens.ts';
-import { CUSTOMER_ID, MAX_ADDRESS_CHARACTERS } from '../../ports.ts';
+import { MAX_ADDRESS_CHARACTERS } from '../../ports.ts';
 import type { OpenAnswer } from '../../session/rpc.ts';
 import { timestamp } from '../../time.ts';
 import { readJsonBody } from '../shared/body.ts';
@@ -18,7 +18,7 @@ export const OpenBody = z.strictObject({
   session_id: SessionId.exactOptional().describe('Your name for the conversation; made up if absent.'),
   customer_id: z
     .string()
-    .regex(CUSTOMER_ID, `expected ${CUSTOMER_ID.source}`)
+    .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 printable ASCII characters without spaces')
     .exactOptional()
     .describe('The only customer this session may see. Fixed at opening.'),
   requested_by: z

@@ -3,7 +3,6 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { definitionFormats } from '../../providers/index.ts';
 import { neutral } from '../../providers/neutral.ts';
-import { allTools } from '../../../tools/index.ts';
 import { describeMisfits } from '../shared/body.ts';
 import type { HttpEnv } from '../shared/context.ts';
 import { agentTools, authenticateAgent, refuseCredential } from '../shared/credentials.ts';
@@ -21,5 +20,5 @@ export const tools = new Hono<HttpEnv>().get('/', async (c) => {
   if (!query.success) return problem(c, 'invalid-body', { reason: 'query', detail: describeMisfits(query.error) });
   const format = definitionFormats.get(query.data.provider ?? '') ?? neutral;
   // In the registry's order, which is that of the names: equal bytes from call to call keep a provider's prompt cache.
-  return c.json({ tools: format.tools(allTools.filter(({ name }) => allowed.includes(name))) });
+  return c.json({ tools: format.tools(c.get('registry').tools.filter(({ name }) => allowed.includes(name))) });
 });

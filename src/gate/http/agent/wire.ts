@@ -6,8 +6,6 @@ import * as z from 'zod';
 import type { JsonObject } from '../../json.ts';
 import { APPROVAL_STATUSES, type ApprovalNotice, type Next, type Outcome } from '../../outcome.ts';
 import type { SessionPolicy } from '../../session/rpc.ts';
-import { allTools } from '../../../tools/index.ts';
-import { gateCodes } from '../shared/codes.ts';
 
 /** RFC 3339, UTC. */
 export const time = z.iso.datetime();
@@ -15,17 +13,17 @@ export const time = z.iso.datetime();
 const anyObject = (description: string, more: Record<string, unknown> = {}) =>
   z.custom<JsonObject>().meta({ type: 'object', description, ...more });
 
-/** Where the published document keeps the schemas of a tool. */
-export const toolSchemaName = (tool: string, part: 'arguments' | 'data'): string => `${tool}.${part}`;
-const toolSchemas = (part: 'arguments' | 'data') =>
-  allTools.map(({ name }) => ({ $ref: `#/components/schemas/${toolSchemaName(name, part)}` }));
+/** What depends on this deployment's tools stands under these names, where the document is assembled. */
+const byName = (id: 'ToolArguments' | 'ToolData' | 'Code') => ({ $ref: `#/components/schemas/${id}` });
 
 const cents = z.int().min(0);
 const amountLimit = (what: string) => cents.describe(`${what}, in minor units (cents).`);
 
 export const approvalStatus = z.enum(APPROVAL_STATUSES);
 
-const validArguments = anyObject('The arguments, defaults filled in.', { anyOf: toolSchemas('arguments') });
+const validArguments = z
+  .custom<JsonObject>()
+  .meta({ description: 'The arguments, defaults filled in.', ...byName('ToolArguments') });
 
 const approvalNotice = z.strictObject({
   id: z.string().describe('Ask GET /v1/approvals/{id} for it.'),
@@ -50,11 +48,12 @@ export const okOutcome = z.strictObject({
   ok: z.literal(true),
   code: z.literal('OK'),
   ...placed,
-  data: anyObject("What the tool answers, by the tool's own schema.", { anyOf: toolSchemas('data') }),
+  data: z
+    .custom<JsonObject>()
+    .meta({ description: "What the tool answers, by the tool's own schema.", ...byName('ToolData') }),
   truncated: z.literal(true).exactOptional().describe('The answer was too large: its longest array lost items.'),
 });
 
-const toolCodes = [...new Set(allTools.flatMap(({ codes }) => codes))].toSorted();
 const next: z.ZodType<Next> = z.enum([
   'fix_and_retry',
   'wait_for_approval',
@@ -65,7 +64,9 @@ const next: z.ZodType<Next> = z.enum([
 export const refusedOutcome = z.strictObject({
   ...named,
   ok: z.literal(false),
-  code: z.enum([...gateCodes, ...toolCodes]).describe("Why: one of the gate's codes or of the tool's own."),
+  code: z
+    .custom<string>()
+    .meta({ description: "Why: one of the gate's codes or of the tool's own.", ...byName('Code') }),
   ...placed,
   message: z.string().describe('What a person may be told as it stands.'),
   next: next.describe('What the model should do about it.'),

@@ -2,6 +2,7 @@
 import type { ApprovalView } from '../../session/rpc.ts';
 import { MAX_NOTE_CHARACTERS, noteIsTooLong, type DecisionForm } from './approval-page-form.ts';
 import { phraseMatches } from '../../money/money.ts';
+import { digestsOf } from '../../tool/facts.ts';
 
 export type FieldProblem = 'no_choice' | 'wrong_phrase' | 'note_too_long';
 
@@ -48,28 +49,20 @@ export const ErrorSummary = ({ problems, view }: { problems: FieldProblem[]; vie
 
 type FormProps = { view: ApprovalView; typed: Partial<DecisionForm>; problems: FieldProblem[] };
 
-/** Posts to the page's own address, so that the link's token stands nowhere in the document. */
+/**
+ * Posts to the page's own address, so that the document does not hold the link's token. A form that is shown again to be
+ * corrected keeps the digests it was sent with: a refund that came in meanwhile must not count as seen.
+ */
 export const DecisionFormCard = ({ view, typed, problems }: FormProps) => (
   <form class="card" method="post" autocomplete="off" novalidate aria-labelledby="decision">
     <h2 id="decision">Your decision</h2>
-    <input type="hidden" name="refunded_cents" value={shownAsRefunded(view, typed)} />
+    <input type="hidden" name="shown" value={typed.shown ?? digestsOf(view.facts ?? [])} />
     <Choices view={view} chosen={typed.decision ?? null} problem={problems.includes('no_choice')} />
     <PhraseField view={view} typed={typed.phrase ?? ''} problem={problems.includes('wrong_phrase')} />
     <NoteField view={view} typed={typed.note ?? ''} problem={problems.includes('note_too_long')} />
     <button type="submit">Send decision</button>
   </form>
 );
-
-/**
- * What the approver has seen. A form that is shown again to be corrected keeps what it was sent with, whatever the ledger says
- * by now: else a refund that came in between would be taken for seen, unmarked, and approved by one more click.
- */
-function shownAsRefunded(
-  { ledger }: ApprovalView,
-  { refunded_cents = ledger?.refunded_cents ?? null }: Partial<DecisionForm>,
-): string {
-  return String(refunded_cents ?? '');
-}
 
 type ChoicesProps = { view: ApprovalView; chosen: DecisionForm['decision']; problem: boolean };
 

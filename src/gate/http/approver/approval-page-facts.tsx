@@ -4,14 +4,13 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import { formatMoney, isPartOfMoney } from '../../money/money.ts';
 import { cleanText } from '../../observation/clean.ts';
 import type { OtherApproval } from '../../ports.ts';
-import type { ApprovalView, LedgerFacts } from '../../session/rpc.ts';
+import type { ApprovalView } from '../../session/rpc.ts';
+import type { Fact as ShownFact } from '../../tool/define-tool.ts';
+import { digestOf } from '../../tool/facts.ts';
 import { timestamp, toMinute } from '../../time.ts';
 
 /** Long enough for a name or an id; an agent that has more to say does not get to say it on this page. */
 const MAX_OUTSIDE_CHARACTERS = 120;
-
-/** What the page showed as refunded when the approver opened it, where that has changed since. */
-export type Change = { was_cents: number | null };
 
 /** A string from outside. `bdi` keeps its writing direction from turning the words around it. */
 export const Outside = ({ value, max = MAX_OUTSIDE_CHARACTERS }: { value: string; max?: number }) => (
@@ -31,78 +30,52 @@ const Money = ({ cents, currency }: { cents: number; currency: string }) => (
   <bdi>{formatMoney({ amount_cents: cents, currency })}</bdi>
 );
 
-export const LedgerSection = ({ view, change }: { view: ApprovalView; change: Change | null }) => (
+/** `shown`: digests of what the page showed before, where something of it has changed; the facts that are new are marked. */
+export const LedgerSection = ({ view, shown }: { view: ApprovalView; shown: string | null }) => (
   <section class="card ledger" aria-labelledby="ledger">
-    <h2 id="ledger">What the ledger says</h2>
-    {!view.is_ledger_read ? (
+    <h2 id="ledger">What the system of record says</h2>
+    {view.facts === null ? (
       <p>
-        The ledger cannot be read right now. You can reject; to approve, load this page again in a minute, so that you
-        see what has been refunded.
+        It cannot be read right now. You can reject; to approve, load this page again in a minute, so that you decide on
+        what it says then.
       </p>
     ) : (
       <>
-        {view.ledger === null ? (
-          <p>Nothing about an order can be shown for this request.</p>
+        {view.facts.length === 0 ? (
+          <p>Nothing more can be shown for this request.</p>
         ) : (
           <>
-            <p class="says">Read from the system of record for this page.</p>
-            <LedgerList ledger={view.ledger} change={change} />
+            <p class="says">Read for this page.</p>
+            <FactList facts={view.facts} shown={shown} />
           </>
         )}
         <SameAmount view={view} />
-        {(view.ledger !== null || view.others.length > 0) && (
-          <>
-            <h3>Other requests for {view.ledger === null ? 'the same' : 'this order'}, last 30 days</h3>
-            <Others others={view.others} left={view.others_left} />
-          </>
-        )}
+        <h3>Other requests for the same, last 30 days</h3>
+        <Others others={view.others} left={view.others_left} />
       </>
     )}
   </section>
 );
 
-const LedgerList = ({ ledger, change }: { ledger: LedgerFacts; change: Change | null }) => {
-  const { order_id, customer_id, total_cents, refunded_cents, currency } = ledger;
+const FactList = ({ facts, shown }: { facts: ShownFact[]; shown: string | null }) => {
+  const before = shown?.split('.');
   return (
-    <dl>
-      <Fact label="Order">
-        <Outside value={order_id} />
-      </Fact>
-      <Fact label="Customer">
-        <Outside value={customer_id} />
-      </Fact>
-      <Fact label="Order total" figure>
-        <Money cents={total_cents} currency={currency} />
-      </Fact>
-      <div id="refunded" tabindex={-1}>
-        <dt>Refunded so far</dt>
-        <dd class="figure">
-          {change === null ? (
-            <Money cents={refunded_cents} currency={currency} />
-          ) : (
-            <Changed was={change.was_cents} now={refunded_cents} currency={currency} />
-          )}
-        </dd>
-      </div>
-      <Fact label="Still refundable" figure>
-        <Money cents={Math.max(total_cents - refunded_cents, 0)} currency={currency} />
-      </Fact>
+    <dl id="facts" tabindex={-1}>
+      {facts.map((fact) => {
+        const value = fact.outside === true ? <Outside value={fact.value} /> : <bdi>{fact.value}</bdi>;
+        return (
+          <Fact label={fact.label} figure={fact.outside !== true}>
+            {before === undefined || before.includes(digestOf(fact)) ? (
+              value
+            ) : (
+              <mark>{value} (changed since you opened the page)</mark>
+            )}
+          </Fact>
+        );
+      })}
     </dl>
   );
 };
-
-const Changed = ({ was, now, currency }: { was: number | null; now: number; currency: string }) => (
-  <mark>
-    {was === null ? (
-      'was not shown when you opened the page, '
-    ) : (
-      <>
-        was <del>{formatMoney({ amount_cents: was, currency })}</del> when you opened the page,{' '}
-      </>
-    )}
-    is now <ins>{formatMoney({ amount_cents: now, currency })}</ins>
-  </mark>
-);
 
 /** The same refund asked for again from another session is a new intent to the gate: only a person can tell. */
 const SameAmount = ({ view: { status, claimed, others } }: { view: ApprovalView }) => {
@@ -114,9 +87,7 @@ const SameAmount = ({ view: { status, claimed, others } }: { view: ApprovalView 
   if (first === undefined || claimed.amount_cents === null || status !== 'pending') return null;
   return (
     <p class="warning">
-      <strong>
-        The same amount {first.status === 'executed' ? 'was already refunded' : 'is already asked for'} for this order
-      </strong>{' '}
+      <strong>The same amount {first.status === 'executed' ? 'was already moved' : 'is already asked for'} here</strong>{' '}
       (request <Outside value={first.id} />, <Time at={first.opened_at} />
       ). Make sure that this is not the same refund again.
     </p>
@@ -198,7 +169,7 @@ const Value = ({ value }: { value: JsonValue }) => (
 
 const isAmount = (value: JsonValue): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** `refund_order` -> `Refund order`, `order_id` -> `Order ID`. */
+/** `store_credit` -> `Store credit`, `account_id` -> `Account ID`. */
 export function wordsOf(name: string): string {
   const words = name.replaceAll('_', ' ').replace(/\bid\b/g, 'ID');
   return words.slice(0, 1).toUpperCase() + words.slice(1);

@@ -5,7 +5,7 @@ import { hasPlainBody, MAX_BODY_BYTES, readAtMost } from '../shared/body.ts';
 
 export const MAX_NOTE_CHARACTERS = 500;
 
-export type DecisionForm = Pick<DecisionRequest, 'decision' | 'phrase' | 'refunded_cents'> & { note: string };
+export type DecisionForm = Pick<DecisionRequest, 'decision' | 'phrase' | 'shown'> & { note: string };
 
 export type FormReading =
   | { ok: true; form: DecisionForm }
@@ -16,11 +16,7 @@ export const DecisionFields = z.object({
   decision: z.enum(['approve', 'reject']),
   phrase: z.string().describe('The digits of the amount, or the last six characters of the id, as the page asks.'),
   note: z.string().max(MAX_NOTE_CHARACTERS).exactOptional().describe('For the agent.'),
-  refunded_cents: z
-    .string()
-    .regex(/^\d{1,16}$/)
-    .exactOptional()
-    .describe('What the page showed as refunded.'),
+  shown: z.string().exactOptional().describe('Digests of the facts that the page showed, as its form holds them.'),
 }) satisfies z.ZodType<{ [Field in keyof DecisionForm]?: string }>;
 
 const FIELDS = Object.keys(DecisionFields.shape);
@@ -44,7 +40,7 @@ export async function readDecisionForm(request: Request): Promise<FormReading> {
       phrase: posted.get('phrase') ?? '',
       // A form sends each line break as two characters (HTML, "normalize newlines"); the writer counts one.
       note: (posted.get('note') ?? '').replaceAll('\r\n', '\n').trim(),
-      refunded_cents: centsOf(posted.get('refunded_cents')),
+      shown: posted.get('shown') ?? '',
     },
   };
 }
@@ -54,9 +50,3 @@ export const noteIsTooLong = (note: string): boolean => Array.from(note).length 
 
 const decisionOf = (value: string | null): DecisionForm['decision'] =>
   value === 'approve' || value === 'reject' ? value : null;
-
-/** Null where the page showed no amount; what no page of ours wrote is taken for that. */
-function centsOf(value: string | null): number | null {
-  const cents = value !== null && /^\d{1,16}$/.test(value) ? Number(value) : null;
-  return cents !== null && Number.isSafeInteger(cents) ? cents : null;
-}

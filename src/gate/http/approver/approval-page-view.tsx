@@ -4,21 +4,13 @@ import { codeOf, messageOf } from '../../outcome.ts';
 import { formatMoney } from '../../money/money.ts';
 import type { ApprovalView } from '../../session/rpc.ts';
 import { DecisionFormCard, ErrorSummary, type FieldProblem } from './approval-page-decision.tsx';
-import {
-  AnswerList,
-  ClaimsSection,
-  LedgerSection,
-  Outside,
-  Time,
-  wordsOf,
-  type Change,
-} from './approval-page-facts.tsx';
+import { AnswerList, ClaimsSection, LedgerSection, Outside, Time, wordsOf } from './approval-page-facts.tsx';
 import { MAX_NOTE_CHARACTERS, type DecisionForm } from './approval-page-form.ts';
 
 /** Why the page is shown again instead of a decision being taken. */
 export type Again =
   | { why: 'problems'; problems: FieldProblem[] }
-  | { why: 'stale'; change: Change }
+  | { why: 'stale'; shown: string }
   | { why: 'already_decided' }
   | { why: 'unreadable' };
 
@@ -49,7 +41,7 @@ export const ApprovalBody = ({ page }: { page: ApprovalPage }) => {
       {!pending && <Ending page={page} />}
       {view.applied_before.length > 0 && <AppliedBefore view={view} />}
       <div class="sides">
-        <LedgerSection view={view} change={again?.why === 'stale' ? again.change : null} />
+        <LedgerSection view={view} shown={again?.why === 'stale' ? again.shown : null} />
         <ClaimsSection view={view} />
       </div>
       {pending && (
@@ -128,8 +120,8 @@ const AgainNotice = ({ page, why }: { page: ApprovalPage; why: 'stale' | 'alread
     {why === 'stale' && (
       <Notice tone="warn" title="The ledger has changed, so nothing was decided">
         <p>
-          <a href="#refunded">What has been refunded</a> is not what it was when you opened the page. Look at it again,
-          then decide anew.
+          <a href="#facts">What the system of record says</a> is not what it was when you opened the page. Look at it
+          again, then decide anew.
         </p>
       </Notice>
     )}

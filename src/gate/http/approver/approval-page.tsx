@@ -89,7 +89,7 @@ function showAgain(c: HttpContext, link: Link, form: DecisionForm, answer: NotDe
       // The choice and the phrase were for other figures; the note is the approver's own.
       return answerPage(c, 409, {
         ...page,
-        again: { why: 'stale', change: { was_cents: form.refunded_cents } },
+        again: { why: 'stale', shown: form.shown },
         typed: { note: form.note },
       });
     case 'unreadable':

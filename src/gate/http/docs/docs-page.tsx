@@ -1,5 +1,6 @@
 /** `/docs`: everything a person needs to use the gate, on one page. */
 import type { JsonObject } from '../../json.ts';
+import type { Registry } from '../../tool/registry.ts';
 import { EXAMPLES, Codes, Observations, Providers, Tools } from './docs-terms.tsx';
 import { at, Routes } from './docs-routes.tsx';
 import { Members } from './docs-schema.tsx';
@@ -18,7 +19,15 @@ const SECTIONS = {
 
 const Heading = ({ of }: { of: keyof typeof SECTIONS }) => <h2 id={of}>{SECTIONS[of]}</h2>;
 
-export const Docs = ({ document, publicUrl }: { document: JsonObject; publicUrl: string }) => {
+export const Docs = ({
+  document,
+  publicUrl,
+  registry,
+}: {
+  document: JsonObject;
+  publicUrl: string;
+  registry: Registry;
+}) => {
   const schemas = at(document, 'components', 'schemas');
   return (
     <>
@@ -79,7 +88,7 @@ export const Docs = ({ document, publicUrl }: { document: JsonObject; publicUrl:
       <ProblemTable />
 
       <Heading of="tools" />
-      <Tools schemas={schemas} />
+      <Tools registry={registry} schemas={schemas} />
 
       <Heading of="providers" />
       <p>

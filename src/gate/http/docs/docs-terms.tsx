@@ -3,7 +3,8 @@ import type { JsonObject } from '../../json.ts';
 import { observationText } from '../../observation/text.ts';
 import { nextOf, toOutcome, type Next, type Outcome } from '../../outcome.ts';
 import { providers } from '../../providers/index.ts';
-import { allTools } from '../../../tools/index.ts';
+import type { Tool } from '../../tool/define-tool.ts';
+import type { Registry } from '../../tool/registry.ts';
 import { GATE_CODES, gateCodes, NEXT_STEPS, STAGES } from '../shared/codes.ts';
 import { Members } from './docs-schema.tsx';
 
@@ -66,15 +67,15 @@ export const Codes = () => (
   </>
 );
 
-export const Tools = ({ schemas }: { schemas: JsonObject }) => (
+export const Tools = ({ registry, schemas }: { registry: Registry; schemas: JsonObject }) => (
   <>
-    {allTools.map((tool) => (
+    {registry.tools.map((tool) => (
       <ToolEntry tool={tool} schemas={schemas} />
     ))}
   </>
 );
 
-const ToolEntry = ({ tool, schemas }: { tool: (typeof allTools)[number]; schemas: JsonObject }) => (
+const ToolEntry = ({ tool, schemas }: { tool: Tool; schemas: JsonObject }) => (
   <article class="card entry" id={`tool-${tool.name}`}>
     <h3>
       <code>{tool.name}</code>

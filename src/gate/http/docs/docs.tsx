@@ -15,14 +15,18 @@ const documents = new WeakMap<Config, JsonObject>();
 
 function documentOf(c: HttpContext): JsonObject {
   const config = c.get('config');
-  const document = documents.get(config) ?? openApiDocument(config.publicUrl);
+  const document = documents.get(config) ?? openApiDocument(config.publicUrl, c.get('registry'));
   documents.set(config, document);
   return document;
 }
 
 export const docs = new Hono<HttpEnv>()
   .get('/docs', (c) =>
-    answerPage(c, 'How to use it', <Docs document={documentOf(c)} publicUrl={c.get('config').publicUrl} />),
+    answerPage(
+      c,
+      'How to use it',
+      <Docs document={documentOf(c)} publicUrl={c.get('config').publicUrl} registry={c.get('registry')} />,
+    ),
   )
   .get('/docs/problems', (c) => answerPage(c, 'Problem types', <ProblemList />))
   .get('/docs/problems/:slug', (c) => {
@@ -32,4 +36,4 @@ export const docs = new Hono<HttpEnv>()
     return answerPage(c, slug, <ProblemPage slug={slug} type={type} />);
   })
   .get('/openapi.json', (c) => c.json(documentOf(c)))
-  .get('/llms.txt', (c) => c.text(llmsText(c.get('config').publicUrl)));
+  .get('/llms.txt', (c) => c.text(llmsText(c.get('config').publicUrl, c.get('registry'))));

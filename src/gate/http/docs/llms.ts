@@ -1,10 +1,10 @@
 /** `/llms.txt` (llmstxt.org): how a model uses the gate, within 4 KB. */
 import type { Next } from '../../outcome.ts';
 import { definitionFormats } from '../../providers/index.ts';
-import { allTools } from '../../../tools/index.ts';
+import type { Registry } from '../../tool/registry.ts';
 import { codesWithNext, NEXT_STEPS } from '../shared/codes.ts';
 
-export const llmsText = (publicUrl: string): string => `# Toolgate
+export const llmsText = (publicUrl: string, { tools }: Registry): string => `# Toolgate
 
 > A gate for the tool calls of language models. You propose a call; code judges it and answers with one outcome.
 
@@ -32,7 +32,7 @@ ${Object.entries(NEXT_STEPS)
 
 ## Tools
 
-${allTools.map(({ name, risky }) => `- ${name}${risky ? ' (a person may have to approve it)' : ''}`).join('\n')}
+${tools.map(({ name, risky }) => `- ${name}${risky ? ' (a person may have to approve it)' : ''}`).join('\n')}
 
 ## More
 

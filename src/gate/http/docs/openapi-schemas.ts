@@ -1,7 +1,8 @@
 /** The published document's schemas, made of those that bodies are read by and answers are held to. */
 import * as z from 'zod';
 import type { JsonObject } from '../../json.ts';
-import { allTools } from '../../../tools/index.ts';
+import type { Registry } from '../../tool/registry.ts';
+import { gateCodes } from '../shared/codes.ts';
 import { CallerPatchBody, NewCallerBody, RotationBody } from '../operator/caller-bodies.ts';
 import { CallBody } from '../agent/calls.ts';
 import { OpenBody } from '../agent/sessions.ts';
@@ -48,19 +49,28 @@ const OPTIONS = {
 } as const;
 
 /** Everything that has a name of its own in the document. */
-export function namedSchemas(): Record<string, JsonObject> {
+export function namedSchemas({ tools }: Registry): Record<string, JsonObject> {
   const made = {
     ...z.toJSONSchema(taken, { ...OPTIONS, io: 'input', uri: pointer }).schemas,
     ...z.toJSONSchema(answered, { ...OPTIONS, io: 'output', uri: pointer }).schemas,
   };
-  const tools = allTools.flatMap(({ name, inputSchema, outputSchema }): [string, JsonObject][] => [
-    [wire.toolSchemaName(name, 'arguments'), inputSchema],
-    [wire.toolSchemaName(name, 'data'), outputSchema],
-  ]);
-  return Object.fromEntries([...Object.entries(made).map(([id, schema]) => [id, bare(schema)]), ...tools]) as Record<
-    string,
-    JsonObject
-  >;
+  const anyOf = (part: 'arguments' | 'data'): JsonObject => ({
+    type: 'object',
+    anyOf: tools.map(({ name }) => ({ $ref: pointer(`${name}.${part}`) })),
+  });
+  const codes = new Set([...gateCodes, ...tools.flatMap(({ codes }) => codes).toSorted()]);
+  return {
+    ...Object.fromEntries(Object.entries(made).map(([id, schema]) => [id, bare(schema)])),
+    ToolArguments: anyOf('arguments'),
+    ToolData: anyOf('data'),
+    Code: { type: 'string', enum: [...codes] },
+    ...Object.fromEntries(
+      tools.flatMap(({ name, inputSchema, outputSchema }) => [
+        [`${name}.arguments`, inputSchema],
+        [`${name}.data`, outputSchema],
+      ]),
+    ),
+  };
 }
 
 /** Points to a schema that has a name; another stands where it is used. */

@@ -2,6 +2,7 @@
 import type * as z from 'zod';
 import { version } from '../../../../package.json';
 import type { JsonObject } from '../../json.ts';
+import type { Registry } from '../../tool/registry.ts';
 import { namedSchemas, schemaOf } from './openapi-schemas.ts';
 import { CREDENTIALS, HEADERS, problemsOf, type Answer, type HeaderName, type Operation } from '../shared/operation.ts';
 import { operations } from './operations.ts';
@@ -14,7 +15,7 @@ const SECURITY_SCHEMES = {
   approver: { type: 'apiKey', in: 'query', name: 't', description: CREDENTIALS.approver },
 };
 
-export function openApiDocument(publicUrl: string): JsonObject {
+export function openApiDocument(publicUrl: string, registry: Registry): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const operation of operations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation, publicUrl) };
@@ -31,7 +32,7 @@ export function openApiDocument(publicUrl: string): JsonObject {
     servers: [{ url: publicUrl }],
     paths,
     components: {
-      schemas: namedSchemas(),
+      schemas: namedSchemas(registry),
       headers: Object.fromEntries(
         Object.entries(HEADERS).map(([name, { description, pattern }]) => [
           name,

@@ -21,7 +21,7 @@ export const adminCallers = new Hono<HttpEnv>()
     const body = await readJsonBody(c, NewCallerBody);
     if (body instanceof Response) return body;
     const { name, ...policy } = body;
-    const misfit = policyMisfit(policy);
+    const misfit = policyMisfit(policy, c.get('registry'));
     if (misfit !== null) return problem(c, 'invalid-body', { reason: 'policy', detail: misfit });
 
     const callerId = newCallerId();
@@ -39,7 +39,7 @@ export const adminCallers = new Hono<HttpEnv>()
       const caller = await findCaller(sql, callerId);
       if (caller === null || caller.revoked_at !== null) return unknownCaller(c);
       const { name, policy } = merged(caller, body);
-      const misfit = policyMisfit(policy);
+      const misfit = policyMisfit(policy, c.get('registry'));
       if (misfit !== null) return problem(c, 'invalid-body', { reason: 'policy', detail: misfit });
       const next = { name, policy, version: caller.version };
       if (await changeCaller(sql, next, changeOf(c, callerId))) return answerOnceTold(c, callerId);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { shownToolName } from '../../outcome.ts';
 import { MAX_ADDRESS_CHARACTERS, type Policy } from '../../ports.ts';
 import { policySchema } from '../../ledger/callers.ts';
-import { toolNamed } from '../../../tools/index.ts';
+import type { Registry } from '../../tool/registry.ts';
 
 const MAX_NAME_CHARACTERS = 60;
 /** Controls and line separators would break a mail or a log; direction marks would make a name look like another. */
@@ -76,9 +76,9 @@ export const RotationBody = z.strictObject({
 });
 
 /** Says why a policy, each field of it good, is no policy; null where it is one. */
-export function policyMisfit({ allowed_tools, approvers }: Policy): string | null {
-  const unknown = allowed_tools.find((tool) => toolNamed(tool) === undefined);
+export function policyMisfit({ allowed_tools, approvers }: Policy, registry: Registry): string | null {
+  const unknown = allowed_tools.find((tool) => registry.get(tool) === undefined);
   if (unknown !== undefined) return `allowed_tools: there is no tool ${shownToolName(unknown)}`;
-  const risky = approvers.length > 0 ? undefined : allowed_tools.find((tool) => toolNamed(tool)?.risky);
+  const risky = approvers.length > 0 ? undefined : allowed_tools.find((tool) => registry.get(tool)?.risky);
   return risky === undefined ? null : `approvers: ${risky} is risky and needs at least one`;
 }

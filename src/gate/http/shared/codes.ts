@@ -71,6 +71,10 @@ export const GATE_CODES: Record<GateCode, Meaning> = {
     stages: [7],
     meaning: 'A person has to approve it first; "approval" is what waits for them.',
   },
+  FACTS_CHANGED: {
+    stages: [],
+    meaning: 'What the approver was shown changed before the approved action was carried out.',
+  },
   TOOL_CHANGED: { stages: [], meaning: 'The contract of the tool changed between asking and approving.' },
   WITHDRAWN: { stages: [], meaning: 'An operator withdrew the action before it was decided.' },
   APPROVAL_EXPIRED: { stages: [], meaning: 'Nobody decided in time.' },

@@ -3,10 +3,12 @@ import type { Context } from 'hono';
 import { sessionObjectName } from '../../auth/tokens.ts';
 import type { Config } from '../../env.ts';
 import type { SessionRpc } from '../../session/rpc.ts';
+import type { Registry } from '../../tool/registry.ts';
 
 export type HttpEnv = {
   Bindings: Env;
   Variables: {
+    registry: Registry;
     /** Absent only on `/healthz` and on the answer that says so (503 `not-configured`). */
     config: Config;
     /** Known while something else of the configuration is not. */

@@ -5,7 +5,7 @@
 import { hashOf } from '../../canonical.ts';
 import type { Verdict } from '../../outcome.ts';
 import type { EffectRecord } from '../../ports.ts';
-import type { KeyedCall, Proposal, Step, ValidCall } from '../calls.ts';
+import type { KeyedCall, KeyedEffect, Proposal, Step, ValidCall } from '../calls.ts';
 import { originOf } from '../calls.ts';
 import type { Gate } from '../gate.ts';
 import { expire, resumeApproved } from '../stored-actions.ts';
@@ -34,7 +34,7 @@ export type Consulted =
  * Waits while the key runs, then goes by the record. From the last look at `isRunning` to `occupy` nothing is awaited:
  * of many equal calls exactly one is judged.
  */
-export async function consultRecord(call: KeyedCall, gate: Gate): Promise<Consulted> {
+export async function consultRecord(call: KeyedEffect, gate: Gate): Promise<Consulted> {
   const doneBefore = gate.records.executedRound(call.key);
   let joined = false;
   for (;;) {
@@ -72,25 +72,13 @@ export async function consultRecord(call: KeyedCall, gate: Gate): Promise<Consul
 /** The one who ran the key could not tell; asking the ledger again at once would only hammer it. */
 const unsettled: Verdict = { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } };
 
-function judged(call: KeyedCall, open: EffectRecord | null, gate: Gate, repeated = false): Consulted {
+function judged(call: KeyedEffect, open: EffectRecord | null, gate: Gate, repeated = false): Consulted {
+  const { definition, bound, key, call_id, step, fingerprint, started_at } = call;
+  const attempt = open?.attempt ?? gate.records.nextAttempt(key);
+  const shared = { origin: originOf(call), definition, bound, key, attempt, call_id, step, fingerprint, started_at };
   return {
     answered: false,
-    release: gate.occupy(call.key),
-    call: propose(call, open, open?.attempt ?? gate.records.nextAttempt(call.key), repeated),
+    release: gate.occupy(key),
+    call: { ...shared, open, approval: null, repeated },
   };
 }
-
-export const propose = (call: KeyedCall, open: EffectRecord | null, attempt: number, repeated: boolean): Proposal => ({
-  origin: originOf(call),
-  definition: call.definition,
-  bound: call.bound,
-  key: call.key,
-  attempt,
-  call_id: call.call_id,
-  step: call.step,
-  fingerprint: call.fingerprint,
-  started_at: call.started_at,
-  open,
-  approval: null,
-  repeated,
-});

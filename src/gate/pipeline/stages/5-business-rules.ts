@@ -12,7 +12,7 @@ export async function businessRules(call: Proposal, gate: Gate): Promise<Checkin
   const { definition, bound } = call;
   const { customer_id } = gate.scope();
   try {
-    const checked = await gate.upstream.run((signal) => bound.check(gate.reads, { customer_id, signal }), {
+    const checked = await gate.upstream.run((signal) => bound.check(gate.kit, { customer_id, signal }), {
       tryMs: definition.timeoutMs,
       deadline: deadlineOf(call),
     });

@@ -6,16 +6,16 @@ import { hashOf } from '../../canonical.ts';
 import { DriftedAnswer } from '../../error-facts.ts';
 import type { Verdict } from '../../outcome.ts';
 import type { Attempt, EffectRecord, LedgerRow } from '../../ports.ts';
-import type { ConfirmedCall } from '../calls.ts';
+import type { ConfirmedCall, KeyedRead } from '../calls.ts';
 import type { Gate } from '../gate.ts';
 import { failedRead, toolCode } from './5-business-rules.ts';
 import { deadlineOf } from '../deadline.ts';
 
-export async function executeRead(call: ConfirmedCall, gate: Gate): Promise<Verdict> {
+export async function executeRead(call: KeyedRead, gate: Gate): Promise<Verdict> {
   const { definition, bound } = call;
   const { customer_id } = gate.scope();
   try {
-    const ran = await gate.upstream.run((signal) => bound.read(gate.reads, { customer_id, signal }), {
+    const ran = await gate.upstream.run((signal) => bound.run(gate.kit, { customer_id, signal }), {
       tryMs: definition.timeoutMs,
       deadline: deadlineOf(call),
     });
@@ -33,7 +33,7 @@ export async function executeRead(call: ConfirmedCall, gate: Gate): Promise<Verd
 export async function sendEffect(call: ConfirmedCall, record: EffectRecord, gate: Gate): Promise<LedgerRow | null> {
   const { customer_id } = gate.scope();
   return settledBy(gate, call.started_at, call.definition.timeoutMs, (signal) =>
-    call.bound.send(gate.writes, attemptOf(record, gate), { customer_id, signal }),
+    call.bound.send(gate.kit, attemptOf(record, gate), { customer_id, signal }),
   );
 }
 
@@ -57,8 +57,11 @@ async function settledBy(
   }
 }
 
+/** From the record alone: a later version of the tool must not write an attempt to another place than the first did. */
 function attemptOf(record: EffectRecord, gate: Gate): Attempt {
   const { caller_id, uid } = gate.scope();
-  const { key, attempt, tool } = record;
-  return { effect_key: hashOf([key, attempt]), call_key: key, attempt, uid, caller_id, tool };
+  const { key, attempt, tool, backend, money } = record;
+  const effect_key = hashOf([key, attempt]);
+  const subject = record.subject ?? effect_key;
+  return { effect_key, call_key: key, attempt, uid, caller_id, tool, backend, subject, money };
 }

@@ -1,9 +1,3 @@
--- Orders to try the gate with. Harmless to repeat: what is there stays as it is, refunds included.
-INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES
-  ('ORD-1001', 'CUS-1', 12000, 'BRL'),
-  ('ORD-1002', 'CUS-2', 4500, 'USD')
-ON CONFLICT DO NOTHING;
-
 -- The account of one customer. The memo of entry 2 on 2026-11-12 is the attack that every reader of memos must expect.
 INSERT INTO accounts (account_id, customer_id, currency) VALUES ('ACC-98124501', 'CUS-1', 'USD') ON CONFLICT DO NOTHING;
 INSERT INTO transactions (account_id, posted_on, entry, type, amount_cents, memo) VALUES

@@ -1,12 +1,34 @@
-/** Searches in customers' accounts. One statement, so that account and transactions are of one moment and one trip. */
+/** Customers' accounts as the bank shows them. One statement, so that account and transactions are of one moment and one trip. */
 import * as z from 'zod';
-import { CURRENCIES, type Accounts, type LedgerSql, type Transaction } from '../../gate/ports.ts';
-import { integer } from '../../gate/ledger/columns.ts';
+import type { Port } from '../../gate/index.ts';
+
+/** The currencies of accounts (CHECK on accounts.currency). */
+export const CURRENCIES = ['BRL', 'USD'] as const;
+
+/** `posted_on` is YYYY-MM-DD; the amount is positive, `type` says which way it went. */
+export type Transaction = { posted_on: string; type: 'DEBIT' | 'CREDIT'; amount_cents: number; memo: string };
+
+export type TransactionQuery = {
+  account_id: string;
+  /** Accounts of other customers do not exist; null sees all. */
+  customer_id: string | null;
+  start_date: string;
+  transaction_type: 'DEBIT' | 'CREDIT' | 'ALL';
+  min_amount_cents: number;
+  limit: number;
+};
+
+export interface Accounts {
+  /** Newest first; `more` where the limit left some out. Null where the account does not exist. */
+  transactions(
+    query: TransactionQuery,
+  ): Promise<{ currency: (typeof CURRENCIES)[number]; transactions: Transaction[]; more: boolean } | null>;
+}
 
 const transactionRow: z.ZodType<Transaction> = z.object({
   posted_on: z.string(),
   type: z.enum(['DEBIT', 'CREDIT']),
-  amount_cents: integer,
+  amount_cents: z.int(),
   memo: z.string(),
 });
 /** An account without a fitting transaction is one row of nulls. */
@@ -25,17 +47,16 @@ const SEARCH = `
   ORDER BY t.posted_on DESC, t.entry DESC
   LIMIT ?6`;
 
-/** Accounts of the bank; with a customer, only theirs exist. */
-export function accountsFrom(sql: LedgerSql): Accounts {
-  return {
+export const accounts: Port<Accounts> = {
+  open: ({ ledger }) => ({
     async transactions({ account_id, customer_id, start_date, transaction_type, min_amount_cents, limit }) {
       const values = [account_id, customer_id, start_date, transaction_type, min_amount_cents];
-      const rows = await sql.all(SEARCH, ...values, limit + 1);
+      const rows = await ledger.all(SEARCH, ...values, limit + 1);
       const [first] = rows;
       if (first === undefined) return null;
       const found = rows.map((row) => foundRow.parse(row)).filter((row) => row.posted_on !== null);
       const { currency } = accountRow.parse(first);
       return { currency, transactions: found.slice(0, limit), more: found.length > limit };
     },
-  };
-}
+  }),
+};

@@ -1,0 +1,7 @@
+/** What a deployment and its tools build on. Everything else under src/gate is the gate's own. */
+export { formatMoney } from './money/money.ts';
+export type { JsonObject, JsonValue } from './json.ts';
+export type { Kit, LedgerSql, Money, Port } from './ports.ts';
+export { defineTool, type CallContext, type Fact, type Tool } from './tool/define-tool.ts';
+export { outside } from './tool/outside.ts';
+export { createToolgate } from './worker.ts';

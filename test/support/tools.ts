@@ -1,0 +1,9 @@
+/** This deployment's tools as tests name them, and the Worker's app over them. */
+import { createApp } from '../../src/gate/app.ts';
+import { registryOf } from '../../src/gate/tool/registry.ts';
+import { tools } from '../../src/tools/index.ts';
+
+export const registry = registryOf(tools);
+export const allTools = registry.tools;
+export const toolNamed = registry.get;
+export const app = createApp(registry);
