@@ -35,7 +35,7 @@ export const MAX_ADDRESS_CHARACTERS = 254;
 /** What a port of a tool is made of. `now` is in milliseconds since the epoch. */
 export interface Kit {
   readonly ledger: LedgerSql;
-  now(): number;
+  readonly now: () => number;
 }
 
 /** A back end as a tool declares it: `reads: { orders }`. The gate opens it for each call with the kit it runs on. */

@@ -75,16 +75,17 @@ function first<Item, Found>(items: Item[], find: (item: Item) => Found | null): 
 
 /** The order holds the sum of what was applied to it, and never more than was paid. */
 const MONEY = `
-  SELECT order_id, total_cents, refunded_cents,
-    (SELECT coalesce(sum(amount_cents), 0) FROM attempts WHERE attempts.order_id = orders.order_id AND applied = 1) AS applied
-  FROM orders`;
+  SELECT order_id, total_cents, coalesce(applied_cents, 0) AS refunded_cents,
+    (SELECT coalesce(sum(amount_cents), 0) FROM attempts
+      WHERE attempts.backend = 'ledger:orders' AND attempts.subject = order_id AND applied = 1) AS applied
+  FROM orders LEFT JOIN subject_totals ON backend = 'ledger:orders' AND subject = order_id`;
 
 /** Where nobody may ask for an effect twice, equal rows are doubles, whatever keys the product gave them. */
 const TWICE = `
-  SELECT uid, order_id, amount_cents, currency, reason, count(*) AS times
+  SELECT uid, subject, amount_cents, currency, details, count(*) AS times
   FROM attempts JOIN sessions USING (uid) JOIN callers USING (caller_id)
   WHERE applied = 1 AND json_extract(policy, '$.identical_effects') = 'replay'
-  GROUP BY uid, order_id, amount_cents, currency, reason HAVING count(*) > 1`;
+  GROUP BY uid, subject, amount_cents, currency, details HAVING count(*) > 1`;
 
 async function moneyFaults(target: Target): Promise<string[]> {
   const twice = await target.all(TWICE);

@@ -1,10 +1,14 @@
 /** What the requests of an episode can be about: callers, sessions, approvals, links and cursors that earlier answers named. */
+import { shownOf } from '../support/shown.ts';
 import type { Random } from '../simulation/random.ts';
 import type { Asked } from './request.ts';
 import { ADMIN_TOKEN, ORIGIN, type Target } from './target.ts';
 
 export type Caller = { caller_id: string; api_key: string };
 export type Session = { caller: Caller; session_id: string; token: string };
+/** More than an episode can refund. */
+const TOTAL_CENTS = 2_000_000;
+
 export type Approval = { id: string; session: Session; order_id: string; amount_cents: number; currency: string };
 export type Link = { id: string; token: string };
 
@@ -42,7 +46,7 @@ export const APPROVERS = ['ana@approver.example', 'bo@approver.example'];
 export const ORDERS = Array.from({ length: 12 }, (_, index) => ({
   order_id: `ORD-${1001 + index}`,
   customer_id: `CUS-${1 + (index % 3)}`,
-  currency: index % 2 === 0 ? 'BRL' : 'USD',
+  currency: index % 2 === 0 ? ('BRL' as const) : ('USD' as const),
 }));
 const KEPT_SESSIONS = 14;
 const KEPT = 40;
@@ -64,10 +68,12 @@ export class Pool {
 
   async begin(): Promise<void> {
     for (const { order_id, customer_id, currency } of ORDERS)
-      await this.#target.all(
-        'INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES (?, ?, 2000000, ?)',
-        [order_id, customer_id, currency],
-      );
+      await this.#target.all('INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES (?, ?, ?, ?)', [
+        order_id,
+        customer_id,
+        TOTAL_CENTS,
+        currency,
+      ]);
     await this.#target.all(
       "INSERT INTO accounts (account_id, customer_id, currency) VALUES ('ACC-00000001', 'CUS-1', 'USD')",
     );
@@ -112,11 +118,18 @@ export class Pool {
       if (id !== undefined && token !== undefined) push(this.links, { id, token }, KEPT);
     }
     this.#mails = this.#target.mails.length;
-    for (const { order_id, refunded_cents } of await this.#target.all('SELECT order_id, refunded_cents FROM orders'))
-      this.#refunded.set(String(order_id), Number(refunded_cents));
+    for (const { subject, applied_cents } of await this.#target.all(
+      'SELECT subject, applied_cents FROM subject_totals',
+    ))
+      this.#refunded.set(String(subject), Number(applied_cents));
   }
 
-  refundedCents = (order_id: string): number => this.#refunded.get(order_id) ?? 0;
+  /** What an approver's page shows of an order, as its form sends it back. */
+  shown(order_id: string): string {
+    const order = ORDERS.find((each) => each.order_id === order_id);
+    const changes = order === undefined ? {} : { customer_id: order.customer_id, currency: order.currency };
+    return shownOf(order_id, this.#refunded.get(order_id) ?? 0, { ...changes, total_cents: TOTAL_CENTS });
+  }
 
   async #ask(path: string, credential: string, body: Json): Promise<Json> {
     const headers = { authorization: `Bearer ${credential}`, 'content-type': 'application/json' };

@@ -17,7 +17,7 @@ export const decide: Make = (pool, random) => {
     ['decision', random.pick(['approve', 'approve', 'reject'])],
     ['phrase', `${cents.slice(0, -2)}.${cents.slice(-2)}`],
     ['note', random.pick(['', 'Photos seen.', 'see https://pay.example'])],
-    ['refunded_cents', String(asked === undefined ? '' : pool.refundedCents(asked.order_id))],
+    ['shown', asked === undefined ? '' : pool.shown(asked.order_id)],
   ];
   const headers: [string, string][] = [
     ['origin', ORIGIN],

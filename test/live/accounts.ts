@@ -48,7 +48,7 @@ export async function account(worker: BuiltWorker, calls: readonly Call[]): Prom
     `SELECT (SELECT count(*) FROM (SELECT DISTINCT uid, call_id FROM audit WHERE kind = 'call')) AS calls,
             (SELECT count(*) FROM attempts WHERE applied = 1) AS effects,
             (SELECT coalesce(sum(amount_cents), 0) FROM attempts WHERE applied = 1) AS cents,
-            (SELECT sum(refunded_cents) FROM orders) AS moved`,
+            (SELECT coalesce(sum(applied_cents), 0) FROM subject_totals) AS moved`,
   );
   demand(
     counted?.calls === told.calls && counted.effects === told.effects && counted.cents === counted.moved,

@@ -101,7 +101,7 @@ export class Approver {
     const { arguments: args } = asked.call;
     const cents = 'amount_cents' in args ? args.amount_cents : 0;
     const place = answers.push(null) - 1;
-    const form = { decision: wanted, phrase: (cents / 100).toFixed(2), refunded_cents: shown };
+    const form = { decision: wanted, phrase: (cents / 100).toFixed(2), shown };
     answers[place] = await this.#gate.decide(link, form);
   }
 }

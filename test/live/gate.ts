@@ -93,14 +93,14 @@ export class Gate {
     return /\/approvals\/\S+\?t=[\w.-]+/.exec(text)?.[0] ?? null;
   }
 
-  /** What the approver's page shows as refunded, as its form sends it back. */
+  /** What the approver's page shows, as its form sends it back. */
   async shownOnPage(link: string): Promise<string> {
     const { text } = await this.#page(link);
-    return /name="refunded_cents" value="(\d+)"/.exec(text)?.[1] ?? '';
+    return /name="shown" value="([^"]+)"/.exec(text)?.[1] ?? '';
   }
 
   /** Sends the page's form; the status of the answer. */
-  async decide(link: string, form: { decision: string; phrase: string; refunded_cents: string }): Promise<number> {
+  async decide(link: string, form: { decision: string; phrase: string; shown: string }): Promise<number> {
     const answer = await this.#page(link, {
       method: 'POST',
       redirect: 'manual',

@@ -29,7 +29,7 @@ export function demand(holds: boolean, what: () => string): void {
 /** One intent, one effect; each order moved by what was applied, and nobody was paid back more than was paid. */
 export async function checkLedger(worker: BuiltWorker): Promise<void> {
   // No policy here lets a session repeat an effect, so equal rows are doubles whatever key the product gave them.
-  for (const intent of ['call_key', 'uid, order_id, amount_cents, currency, reason']) {
+  for (const intent of ['call_key', 'uid, subject, amount_cents, currency, details']) {
     const twice = await worker.rows<{ keys: string }>(
       `SELECT group_concat(call_key) AS keys FROM attempts WHERE applied = 1 GROUP BY ${intent} HAVING count(*) > 1`,
     );
@@ -37,8 +37,10 @@ export async function checkLedger(worker: BuiltWorker): Promise<void> {
   }
   const off = await worker.rows<{ order_id: string; refunded_cents: number; applied_cents: number }>(
     `SELECT order_id, refunded_cents, applied_cents, total_cents FROM (
-       SELECT orders.*, (SELECT coalesce(sum(amount_cents), 0) FROM attempts
-                         WHERE attempts.order_id = orders.order_id AND applied = 1) AS applied_cents FROM orders)
+       SELECT order_id, total_cents, coalesce(totals.applied_cents, 0) AS refunded_cents,
+         (SELECT coalesce(sum(amount_cents), 0) FROM attempts
+          WHERE attempts.backend = 'ledger:orders' AND attempts.subject = order_id AND applied = 1) AS applied_cents
+       FROM orders LEFT JOIN subject_totals AS totals ON totals.backend = 'ledger:orders' AND totals.subject = order_id)
      WHERE refunded_cents <> applied_cents OR refunded_cents > total_cents`,
   );
   demand(off.length === 0, () => `orders off their attempts: ${JSON.stringify(off)}`);
@@ -47,8 +49,7 @@ export async function checkLedger(worker: BuiltWorker): Promise<void> {
 /** What hosts were told of their refunds is so: done exactly if and as the ledger says, and never taken back. */
 export async function checkTold(worker: BuiltWorker, calls: readonly Call[]): Promise<void> {
   const rows = await worker.rows<{ call_key: string; intent: string; answer: string }>(
-    `SELECT call_key, answer, json_object('uid', uid, 'order_id', order_id, 'amount_cents', amount_cents,
-                                          'currency', currency, 'reason', reason) AS intent
+    `SELECT call_key, answer, json_patch(details, json_object('uid', uid)) AS intent
      FROM attempts WHERE applied = 1 AND uid IN (SELECT value FROM json_each(?))`,
     JSON.stringify([...new Set(calls.map(({ session }) => session.uid))]),
   );

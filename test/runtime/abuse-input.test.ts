@@ -114,7 +114,7 @@ describe('a text that looks like another', () => {
       const code = codeOf(await call({ tool: 'refund_order', arguments: refund(order, changes) }));
       expect({ changes, code }).toEqual({ changes, code: 'INVALID_ARGUMENTS' });
     }
-    for (const customer_id of ['CUS-\u0661', 'cus-1', 'CUS-1\n', 'CUS-1 ', '\u0421US-1', 'CUS\u20111'])
+    for (const customer_id of ['CUS-\u0661', 'CUS-1\n', 'CUS-1 ', '\u0421US-1', 'CUS\u20111', 'CUS-1\u200b'])
       expect((await sendAs(api_key, '/v1/sessions', { customer_id })).status).toBe(422);
   });
 });

@@ -4,6 +4,7 @@ import { signApprovalToken } from '../../src/gate/auth/tokens.ts';
 import { linkOf, parkedRefund, parkIn, type Parked } from '../support/approver.ts';
 import { configOf, mailedLink, ORIGIN, submit, tokenOf, unnonced, visit, type Seen } from '../support/reached.ts';
 import { auditIn, dumpOf, objectsWithStorage, withoutAlarms } from '../support/inside.ts';
+import { shownOf } from '../support/shown.ts';
 import { ledgerOf } from '../support/session.ts';
 
 const HOUR_MS = 3_600_000;
@@ -118,7 +119,7 @@ describe('whoever only looks', () => {
       { range: 'bytes=0-9' },
     ];
     for (const headers of ahead) expect((await visit(link, { headers })).status).toBe(200);
-    const fields = 'decision=approve&phrase=25.90&refunded_cents=0';
+    const fields = `decision=approve&phrase=25.90&shown=${shownOf(parked.order)}`;
     for (const method of ['GET', 'HEAD']) expect((await visit(`${link}&${fields}`, { method })).status).toBe(200);
     for (const name of ['x-http-method-override', 'x-method-override', 'x-http-method'])
       expect((await visit(`${link}&_method=POST&${fields}`, { headers: { [name]: 'POST' } })).status).toBe(200);
@@ -219,7 +220,7 @@ describe('every answer to a link', () => {
       [413, submit(link, { note: 'x'.repeat(70_000) })],
       [415, submit(link, undefined, { 'content-type': 'text/plain' })],
       [422, submit(link, { decision: 'approve', phrase: '' })],
-      [409, submit(link, { decision: 'approve', phrase: '25.90', refunded_cents: '1' })],
+      [409, submit(link, { decision: 'approve', phrase: '25.90', shown: shownOf(parked.order, 1) })],
     ];
     for (const [status, answer] of answers) {
       const seen = await answer;

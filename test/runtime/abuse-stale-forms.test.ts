@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 /** As a browser sends the form back: with what the page itself hid in it. */
-const hidden = (text: string): string => /name="refunded_cents" value="(\d*)"/.exec(text)?.[1] ?? 'none';
+const hidden = (text: string): string => /name="shown" value="([^"]*)"/.exec(text)?.[1] ?? 'none';
 
 it('is told of a refund that came in meanwhile before anything moves, however often the form is corrected', async () => {
   const parked = await parkedRefund();
@@ -23,14 +23,14 @@ it('is told of a refund that came in meanwhile before anything moves, however of
   const moved = { refunded_cents: 2_590, applied: 1, voids: 0 };
 
   for (const typo of [{ phrase: '2590' }, { decision: '' }, { note: 'x'.repeat(501) }]) {
-    page = await submit(link, { ...APPROVAL, ...typo, refunded_cents: hidden(page.text) });
+    page = await submit(link, { ...APPROVAL, ...typo, shown: hidden(page.text) });
     expect(page.status).toBe(422);
   }
-  page = await submit(link, { ...APPROVAL, refunded_cents: hidden(page.text) });
+  page = await submit(link, { ...APPROVAL, shown: hidden(page.text) });
   expect(page.status).toBe(409);
   expect(page.text).toContain('when you opened the page');
   expect(await ledgerOf(parked.order)).toEqual(moved);
 
-  expect((await submit(link, { ...APPROVAL, refunded_cents: hidden(page.text) })).status).toBe(303);
+  expect((await submit(link, { ...APPROVAL, shown: hidden(page.text) })).status).toBe(303);
   expect(await ledgerOf(parked.order)).toEqual({ ...moved, refunded_cents: 5_180, applied: 2 });
 });

@@ -4,6 +4,7 @@ import { parkedRefund, statusOf } from '../support/approver.ts';
 import { withoutAlarms } from '../support/inside.ts';
 import { makeCaller } from '../support/over-http.ts';
 import { freeAgent, mailedLink, ORIGIN, sendAs, submit, visit } from '../support/reached.ts';
+import { shownOf } from '../support/shown.ts';
 import { newOrder } from '../support/session.ts';
 
 beforeEach(() => {
@@ -96,7 +97,7 @@ describe('hono', () => {
       const { status } = await submit(link, undefined, { origin: 'https://evil.test', 'content-type': type });
       expect({ type, status }).toEqual({ type, status: 403 });
     }
-    const body = new Blob(['decision=approve&phrase=25.90&refunded_cents=0']);
+    const body = new Blob([`decision=approve&phrase=25.90&shown=${shownOf(parked.order)}`]);
     expect((await visit(link, { method: 'POST', headers: { origin: 'https://evil.test' }, body })).status).toBe(403);
     expect(await statusOf(parked)).toBe('pending');
   });

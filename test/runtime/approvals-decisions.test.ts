@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/gate/ports.ts';
 import { decide, fateOf, parkedRefund, reject, statusOf, type Parked } from '../support/approver.ts';
 import { afterNextRead, auditIn, changePolicy, failReads, rowsIn, withoutAlarms } from '../support/inside.ts';
+import { shownOf } from '../support/shown.ts';
 import { ledgerOf, newAgent, outcomeOf, refund } from '../support/session.ts';
 
 beforeEach(() => void withoutAlarms());
@@ -55,11 +56,13 @@ describe('approving', () => {
   });
 
   it.each([
-    ['another amount', 1],
-    ['none', null],
-  ])('needs that the page showed what is refunded by now, not %s', async (_, refunded_cents) => {
+    ['another refunded amount', (order: string) => shownOf(order, 1)],
+    ['another customer', (order: string) => shownOf(order, 0, { customer_id: 'CUS-2' })],
+    ['another total', (order: string) => shownOf(order, 0, { total_cents: 12_001 })],
+    ['nothing', () => ''],
+  ])('needs that the page showed what is so by now, not %s', async (_, shown) => {
     const parked = await parkedRefund();
-    expect(await fateOf(parked, await decide(parked, { refunded_cents }))).toMatchObject({
+    expect(await fateOf(parked, await decide(parked, { shown: shown(parked.order) }))).toMatchObject({
       became: 'stale',
       status: 'pending',
     });
@@ -84,7 +87,7 @@ describe('rejecting', () => {
   it('is possible while the ledger cannot be read, and without what the page showed', async () => {
     const parked = await parkedRefund();
     failReads(new Error('D1 DB is overloaded'));
-    expect(await fateOf(parked, await decide(parked, { decision: 'reject', refunded_cents: null }))).toMatchObject({
+    expect(await fateOf(parked, await decide(parked, { decision: 'reject', shown: '' }))).toMatchObject({
       became: 'rejected',
     });
   });
@@ -94,7 +97,7 @@ describe('what is approved', () => {
   const change = (sql: string) => (parked: Parked) => env.DB.prepare(sql).bind(parked.order).run();
   const policy = (changes: Partial<Policy>) => (parked: Parked) => changePolicy(parked.agent, changes);
   const object = (sql: string) => (parked: Parked) => rowsIn(parked.agent.object, sql);
-  const rechecks: [string, string, (parked: Parked) => Promise<unknown>][] = [
+  const rechecks: [string, string, (parked: Parked) => Promise<unknown>, seen?: Parameters<typeof shownOf>[2]][] = [
     ['the tool was taken away', 'TOOL_NOT_ALLOWED', policy({ allowed_tools: ['get_order'] })],
     ['the tool is gone', 'UNKNOWN_TOOL', object("UPDATE record SET tool = 'refund_order_v0'")],
     ['its contract changed', 'TOOL_CHANGED', object("UPDATE record SET contract = 'older'")],
@@ -104,15 +107,22 @@ describe('what is approved', () => {
       'the order is in another currency',
       'CURRENCY_MISMATCH',
       change("UPDATE orders SET currency = 'USD' WHERE order_id = ?"),
+      { currency: 'USD' },
     ],
-    ['less is left', 'AMOUNT_EXCEEDS_REFUNDABLE', change('UPDATE orders SET total_cents = 2589 WHERE order_id = ?')],
+    [
+      'less is left',
+      'AMOUNT_EXCEEDS_REFUNDABLE',
+      change('UPDATE orders SET total_cents = 2589 WHERE order_id = ?'),
+      { total_cents: 2_589 },
+    ],
     ['a refund may move less', 'POLICY_LIMIT', policy({ max_refund_cents: 2589 })],
     ['the session may move less', 'POLICY_LIMIT', policy({ max_session_refund_cents: 2589 })],
   ];
-  it.each(rechecks)('fails where %s, with the code that says so', async (_, code, happen) => {
+  it.each(rechecks)('fails where %s, with the code that says so', async (_, code, happen, seen = {}) => {
     const parked = await parkedRefund();
     await happen(parked);
-    expect(await fateOf(parked, await decide(parked))).toEqual({ became: 'failed', status: 'failed', code });
+    const shown = shownOf(parked.order, 0, seen);
+    expect(await fateOf(parked, await decide(parked, { shown }))).toEqual({ became: 'failed', status: 'failed', code });
     expect((await auditIn(parked.agent.object)).at(-1)).toMatchObject({ kind: 'decision', ok: false, code });
     expect(await parked.agent.stub().approval(parked.agent.uid, parked.id, 0)).toMatchObject({
       status: 'failed',
@@ -231,7 +241,9 @@ describe('two sessions that ask for the same order', () => {
     const [first, second] = await both();
     await decide(first);
     expect(await fateOf(second, await decide(second, { phrase: '100.00' }))).toMatchObject({ became: 'stale' });
-    expect(await fateOf(second, await decide(second, { phrase: '100.00', refunded_cents: 2590 }))).toEqual({
+    expect(
+      await fateOf(second, await decide(second, { phrase: '100.00', shown: shownOf(first.order, 2_590) })),
+    ).toEqual({
       became: 'failed',
       status: 'failed',
       code: 'AMOUNT_EXCEEDS_REFUNDABLE',

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalView, LinkProof } from '../../src/gate/session/rpc.ts';
 import { decide, fateOf, linkOf, parkedRefund, parkIn, reject, type Parked } from '../support/approver.ts';
 import { changePolicy, dumpOf, failReads, runAlarm, withoutAlarms } from '../support/inside.ts';
-import { APPROVERS, newAgent, newOrder, outcomeOf, POLLING, refund } from '../support/session.ts';
+import { APPROVERS, newAgent, newOrder, outcomeOf, POLLING, refund, moved } from '../support/session.ts';
 
 beforeEach(() => void withoutAlarms());
 afterEach(() => {
@@ -23,7 +23,7 @@ async function viewOf(parked: Parked, approver = 0): Promise<ApprovalView> {
 
 /** Neither shows anything nor decides. */
 async function expectBad({ agent }: Parked, proof: LinkProof): Promise<void> {
-  const decision = { phrase: '25.90', note: null, refunded_cents: 0, request_id: 'r' };
+  const decision = { phrase: '25.90', note: null, shown: '', request_id: 'r' };
   expect(await agent.stub().view(proof)).toEqual(badLink);
   for (const what of ['approve', 'reject'] as const)
     expect(await agent.stub().decide({ ...proof, ...decision, decision: what })).toEqual(badLink);
@@ -113,7 +113,7 @@ describe('looking', () => {
 
   it('shows what the ledger says now apart from what the agent claims', async () => {
     const parked = await parkedRefund({}, { session_id: `chat-${Date.now()}` });
-    await env.DB.prepare('UPDATE orders SET refunded_cents = 500 WHERE order_id = ?').bind(parked.order).run();
+    await moved(parked.order, 500);
     expect(await viewOf(parked)).toMatchObject({
       tool: 'refund_order',
       caller_name: 'Shop',
@@ -122,13 +122,13 @@ describe('looking', () => {
       decided_by: null,
       result: null,
       claimed: { amount_cents: 2590, currency: 'BRL', arguments: refund(parked.order) },
-      ledger: {
-        order_id: parked.order,
-        customer_id: 'CUS-1',
-        total_cents: 12_000,
-        refunded_cents: 500,
-        currency: 'BRL',
-      },
+      facts: [
+        { label: 'Order', value: parked.order },
+        { label: 'Customer', value: 'CUS-1' },
+        { label: 'Order total', value: '120.00 BRL' },
+        { label: 'Refunded so far', value: '5.00 BRL' },
+        { label: 'Still refundable', value: '115.00 BRL' },
+      ],
       applied_before: [],
       phrase: '25.90',
     });
@@ -137,16 +137,18 @@ describe('looking', () => {
   it('shows what the ledger says where it would refuse by now, and nothing of it where it cannot be read', async () => {
     const parked = await parkedRefund();
     await env.DB.prepare('UPDATE orders SET total_cents = 1 WHERE order_id = ?').bind(parked.order).run();
-    expect(await viewOf(parked)).toMatchObject({ status: 'pending', ledger: { total_cents: 1 } });
+    const { status, facts } = await viewOf(parked);
+    expect(status).toBe('pending');
+    expect(facts).toContainEqual({ label: 'Order total', value: '0.01 BRL' });
     failReads(new Error('D1 DB is overloaded'));
-    const unread = { status: 'pending', ledger: null, is_ledger_read: false, phrase: '25.90' };
+    const unread = { status: 'pending', facts: null, phrase: '25.90' };
     expect(await viewOf(parked)).toMatchObject(unread);
   });
 
   it('tells an order that is gone from a ledger that cannot be read', async () => {
     const parked = await parkedRefund();
     await env.DB.prepare('DELETE FROM orders WHERE order_id = ?').bind(parked.order).run();
-    expect(await viewOf(parked)).toMatchObject({ status: 'pending', ledger: null, is_ledger_read: true, others: [] });
+    expect(await viewOf(parked)).toMatchObject({ status: 'pending', facts: [], others: [] });
   });
 
   it('waits no longer than 5 seconds for the list of other approvals', async () => {
@@ -194,7 +196,7 @@ describe('looking', () => {
       decided_at: expect.any(Number) as number,
       note: 'fine',
       result: { ok: true, data: { refunded_cents: 2590 } },
-      ledger: { refunded_cents: 2590 },
+      facts: expect.arrayContaining([{ label: 'Refunded so far', value: '25.90 BRL' }]) as unknown,
     });
   });
 

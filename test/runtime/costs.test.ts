@@ -2,13 +2,13 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/gate/ports.ts';
-import { Session } from '../../src/gate/session/session.ts';
+import { sessionMethods } from '../support/session-class.ts';
 import { decisionOn, moveOn, parks, standStill } from '../support/effects.ts';
 import { answersOverloaded, isRefused, watchD1, type Trip, type WatchedD1 } from '../support/faults.ts';
 import { changePolicy, runAlarm } from '../support/inside.ts';
 import { meterSession } from '../support/metered-session.ts';
 import { ask, makeCaller, openSessionOf } from '../support/over-http.ts';
-import { newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
+import { newAgent, newOrder, outcomeOf, refund, type Agent, moved } from '../support/session.ts';
 
 beforeEach(standStill);
 afterEach(moveOn);
@@ -31,7 +31,7 @@ type Cost = { hops: number; session: number; transactions: number; d1: number };
 /** Counts what `act` costs once it is answered; what the alarm does later is another matter. */
 async function costOf({ object }: Agent, act: (d1: WatchedD1) => Promise<unknown>): Promise<Cost> {
   const written = await meterSession(object);
-  const rpc = (['call', 'decide'] as const).map((method) => vi.spyOn(Session.prototype, method).mockClear());
+  const rpc = (['call', 'decide'] as const).map((method) => vi.spyOn(sessionMethods, method).mockClear());
   const d1 = watchD1();
   await act(d1);
   const calls = rpc.reduce((sum, { mock }) => sum + mock.calls.length, 0);
@@ -68,7 +68,7 @@ describe('a transport error', () => {
     ['of a session costs 1 hop and no row, to ask whether it is live', true, { tool: 1 }, 422, 1],
   ])('%s', async (_, isKnown, body, status, hops) => {
     const { token } = await openSessionOf((await makeCaller()).api_key);
-    const [call, tools, d1] = [vi.spyOn(Session.prototype, 'call'), vi.spyOn(Session.prototype, 'tools'), watchD1()];
+    const [call, tools, d1] = [vi.spyOn(sessionMethods, 'call'), vi.spyOn(sessionMethods, 'tools'), watchD1()];
     expect((await ask(isKnown ? token : 'no token', 'POST', '/v1/calls', body)).status).toBe(status);
     expect(tools).toHaveBeenCalledTimes(hops);
     expect(call).not.toHaveBeenCalled();
@@ -146,7 +146,7 @@ describe('an effect', () => {
       const sending = d1.stop('send', 'before');
       const call = agent.call('refund_order', refund(order));
       await sending.reached();
-      await env.DB.exec(`UPDATE orders SET refunded_cents = 1 WHERE order_id = '${order}'`);
+      await moved(order, 1);
       sending.release();
       expect(outcomeOf(await call).code).toBe('AMOUNT_EXCEEDS_REFUNDABLE');
     });

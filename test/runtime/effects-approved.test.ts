@@ -26,6 +26,7 @@ import {
   type Fault,
 } from '../support/faults.ts';
 import { auditIn, changePolicy, revoke, revokeUnheard, runAlarm } from '../support/inside.ts';
+import { shownOf } from '../support/shown.ts';
 import { ledgerOf, newAgent, newOrder, outcomeOf, refund } from '../support/session.ts';
 
 beforeEach(standStill);
@@ -82,7 +83,8 @@ describe('an approved record that runs', () => {
     const agent = await newAgent();
     const id = await parks(agent, refund(order));
     const sending = watchD1().stop('send', 'before');
-    const decided = approves(agent, id).then(wordOf);
+    const shown = shownOf(order, 0, { total_cents: 5_000 });
+    const decided = approves(agent, id, { shown }).then(wordOf);
     await sending.reached();
     const other = await newAgent({ confirm_above_cents: 50_000 });
     expect(await codeOf(other.call('refund_order', refund(order, { amount_cents: 2411 })))).toBe('OK');
@@ -206,6 +208,7 @@ describe('an approved record whose result is not known', () => {
 
   it('stays approved, and is resumed until the ledger says what became of it', async () => {
     const { order, agent, d1 } = await isUnknown(answersOverloaded);
+    d1.fault('void', answersOverloaded);
     expect(await codeOf(agent.call('refund_order', refund(order)))).toBe('UPSTREAM_UNAVAILABLE');
     await runAlarm(agent.object);
     expect(await statesIn(agent)).toEqual(['approved']);

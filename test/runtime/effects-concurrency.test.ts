@@ -111,7 +111,7 @@ describe('calls at once', () => {
     // What is left is less than the smallest that was refused, so nothing was refused in vain.
     expect(refunded_cents).toBeGreaterThan(12_000 - 990);
     const rows = await env.DB.prepare(
-      'SELECT sum(amount_cents) AS cents FROM attempts WHERE order_id = ? AND applied = 1',
+      'SELECT sum(amount_cents) AS cents FROM attempts WHERE subject = ? AND applied = 1',
     )
       .bind(order)
       .first('cents');

@@ -126,7 +126,7 @@ describe('an object of which nobody opened a session', () => {
     decision: 'approve',
     phrase: '1',
     note: null,
-    refunded_cents: 0,
+    shown: '',
     request_id: 'r',
   } as const;
 

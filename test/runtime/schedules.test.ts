@@ -153,7 +153,10 @@ async function readCaller(id: string, model: Model): Promise<void> {
 }
 
 async function readOrder(id: string, model: Model): Promise<void> {
-  const row = await env.DB.prepare('SELECT total_cents, refunded_cents FROM orders WHERE order_id = ?')
+  const row = await env.DB.prepare(
+    `SELECT total_cents, coalesce(applied_cents, 0) AS refunded_cents
+     FROM orders LEFT JOIN subject_totals ON backend = 'ledger:orders' AND subject = order_id WHERE order_id = ?`,
+  )
     .bind(id)
     .first();
   model.ledger.order(id, Number(row?.['total_cents']), Number(row?.['refunded_cents']));

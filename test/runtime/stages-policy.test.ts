@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { decide, linkOf, parkedRefund, parkIn, reject, type Parked } from '../support/approver.ts';
 import { changePolicy, runAlarm, withoutAlarms } from '../support/inside.ts';
+import { shownOf } from '../support/shown.ts';
 import { APPROVERS, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
 afterEach(() => {
@@ -59,7 +60,7 @@ describe('max_session_refund_cents', () => {
       'a decision that fails',
       async (parked: Parked) => {
         await env.DB.prepare('UPDATE orders SET total_cents = 0 WHERE order_id = ?').bind(parked.order).run();
-        return decide(parked);
+        return decide(parked, { shown: shownOf(parked.order, 0, { total_cents: 0 }) });
       },
     ],
     [

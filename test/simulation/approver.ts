@@ -1,6 +1,7 @@
 /** People who get the mails: they look, think, decide once or twice, late or on an old page, or not at all. */
 import type { ApprovalClaims } from '../../src/gate/auth/tokens.ts';
 import type { DecisionAnswer, LinkProof, SessionRpc, ViewAnswer } from '../../src/gate/session/rpc.ts';
+import { digestsOf } from '../../src/gate/tool/facts.ts';
 import type { Letter } from './mail.ts';
 import type { Model } from './model.ts';
 import { Random } from './random.ts';
@@ -8,7 +9,8 @@ import { PUBLIC_URL } from './deployment.ts';
 import { claimsIn, forgedLink } from './forged-link.ts';
 import type { Stage } from './stage.ts';
 
-type Page = { status: string; phrase: string; refunded_cents: number | null };
+/** `refunded`: what the page shows as refunded so far, as it is written. */
+type Page = { status: string; phrase: string; refunded: string | null; shown: string };
 
 export class Approvers {
   readonly #stage: () => Stage;
@@ -42,7 +44,7 @@ export class Approvers {
     const id = approvalIn(link);
     if (phrase === page.phrase) {
       const { approves: given } = this.#model.approval(id);
-      if (approves) given.push({ email: to, at: time.elapsed, refunded_cents: page.refunded_cents });
+      if (approves) given.push({ email: to, at: time.elapsed, refunded: page.refunded });
       else this.#model.approval(id).rejects += 1;
     }
     note(`${to}: ${approves ? 'approves' : 'rejects'} ${id}`);
@@ -50,7 +52,7 @@ export class Approvers {
     const told = await this.#decide(link, {
       decision: approves ? 'approve' : 'reject',
       phrase,
-      refunded_cents: page.refunded_cents,
+      shown: page.shown,
     });
     done();
     note(`${to}: told ${told}`);
@@ -74,29 +76,27 @@ export class Approvers {
     const [stub, proof] = this.#linked(link);
     const answer: ViewAnswer | null = await stub.view(proof).catch(() => null);
     if (answer === null || 'refused' in answer) return null;
-    const { status, phrase, ledger } = answer.view;
-    return { status, phrase, refunded_cents: ledger?.refunded_cents ?? null };
+    const { status, phrase, facts } = answer.view;
+    const refunded = facts?.find(({ label }) => label === 'Refunded so far')?.value ?? null;
+    return { status, phrase, refunded, shown: digestsOf(facts ?? []) };
   }
 
   async #lookByHttp(link: string): Promise<Page | null> {
     const response = await this.#stage().fetch(link.slice(PUBLIC_URL.length), { method: 'GET' });
     const text = await response.text();
-    const shown = /name="refunded_cents" value="(\d*)"/.exec(text)?.[1];
+    const shown = /name="shown" value="([^"]*)"/.exec(text)?.[1];
+    const refunded = /Refunded so far<\/dt><dd[^>]*>(?:<[^>]+>)*([^<]+)</.exec(text)?.[1] ?? null;
     const phrase = /The amount asked for is (?:<[^>]+>)*([\d.]+)/.exec(text)?.[1];
     if (response.status !== 200 || shown === undefined || phrase === undefined) return null;
-    return { status: 'pending', phrase, refunded_cents: shown === '' ? null : Number(shown) };
+    return { status: 'pending', phrase, refunded, shown };
   }
 
   async #decide(
     link: string,
-    form: { decision: 'approve' | 'reject'; phrase: string; refunded_cents: number | null },
+    form: { decision: 'approve' | 'reject'; phrase: string; shown: string },
   ): Promise<string> {
     if (this.#stage().http) {
-      const body = new URLSearchParams({
-        ...form,
-        refunded_cents: String(form.refunded_cents ?? ''),
-        note: '',
-      }).toString();
+      const body = new URLSearchParams({ ...form, note: '' }).toString();
       const headers = { origin: PUBLIC_URL, 'content-type': 'application/x-www-form-urlencoded' };
       const response = await this.#stage().fetch(link.slice(PUBLIC_URL.length), { method: 'POST', headers, body });
       await response.text();

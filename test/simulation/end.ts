@@ -13,7 +13,8 @@ const LOGGED = [
 ] satisfies (keyof Logged)[];
 
 export const END_QUERIES: Record<keyof LedgerEnd, string> = {
-  orders: 'SELECT order_id, refunded_cents FROM orders',
+  orders: `SELECT order_id, coalesce(applied_cents, 0) AS refunded_cents
+    FROM orders LEFT JOIN subject_totals ON backend = 'ledger:orders' AND subject = order_id`,
   audit: `SELECT uid, ${LOGGED.join(', ')} FROM audit ORDER BY uid, seq`,
   approvals: 'SELECT uid, approval_id, status, delivery FROM approvals',
   sessions: 'SELECT uid, open_records FROM sessions',

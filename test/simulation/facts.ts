@@ -95,7 +95,7 @@ export type OrderFacts = {
 
 export type Approval = {
   /** With what the page had shown as refunded. */
-  approves: { email: string; at: number; refunded_cents: number | null }[];
+  approves: { email: string; at: number; refunded: string | null }[];
   rejects: number;
   decided: number;
   /** When a link first reached whom. */

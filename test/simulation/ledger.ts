@@ -17,9 +17,13 @@ const OVERLOADED = 'D1_ERROR: D1 DB is overloaded. Requests queued for too long.
 /** Tells the model of what was written, whichever statement wrote it. */
 const WITNESSES = [
   `CREATE TEMP TRIGGER see_attempt AFTER INSERT ON main.attempts BEGIN
-     SELECT seen_attempt(NEW.effect_key, NEW.call_key, NEW.attempt, NEW.uid, NEW.applied, NEW.code, NEW.order_id, NEW.amount_cents, NEW.currency, NEW.reason); END`,
+     SELECT seen_attempt(NEW.effect_key, NEW.call_key, NEW.attempt, NEW.uid, NEW.applied, NEW.code, NEW.subject, NEW.amount_cents, NEW.currency, NEW.details); END`,
   `CREATE TEMP TRIGGER see_order AFTER UPDATE ON main.orders BEGIN
-     SELECT seen_order(NEW.order_id, NEW.total_cents, NEW.refunded_cents); END`,
+     SELECT seen_order(NEW.order_id, NEW.total_cents, NULL); END`,
+  `CREATE TEMP TRIGGER see_first_total AFTER INSERT ON main.subject_totals BEGIN
+     SELECT seen_order(NEW.subject, NULL, NEW.applied_cents); END`,
+  `CREATE TEMP TRIGGER see_total AFTER UPDATE ON main.subject_totals BEGIN
+     SELECT seen_order(NEW.subject, NULL, NEW.applied_cents); END`,
   `CREATE TEMP TRIGGER see_caller AFTER UPDATE ON main.callers BEGIN
      SELECT seen_caller(NEW.caller_id, NEW.version, NEW.policy, NEW.revoked_at); END`,
 ];

@@ -82,7 +82,7 @@ export class Model {
     order: (...[id, total, paid_back]) => {
       const order = this.orders.get(String(id));
       if (order === undefined) return;
-      [order.total, order.paid_back] = [Number(total), Number(paid_back)];
+      [order.total, order.paid_back] = [Number(total ?? order.total), Number(paid_back ?? order.paid_back)];
       order.was.push({ since: this.elapsed, left: order.total - order.paid_back, paid_back: order.paid_back });
       if (order.paid_back > order.total)
         this.fail('paid-back-too-much', `${order.order_id}: ${order.paid_back} of ${order.total}`);
@@ -122,7 +122,8 @@ export class Model {
 
   /** A row of `attempts`, and what the order had left after it. */
   addAttempt(values: SqlValue[], remaining: number): Attempt {
-    const [effect_key, call_key, attempt, uid, applied, code, order_id, amount_cents, currency, reason] = values;
+    const [effect_key, call_key, attempt, uid, applied, code, order_id, amount_cents, currency, details] = values;
+    const { reason } = JSON.parse(String(details)) as { reason?: string };
     const row: Attempt = {
       effect_key: String(effect_key),
       call_key: String(call_key),

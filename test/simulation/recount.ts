@@ -23,7 +23,7 @@ export function recount(model: Model, objects: ObjectEnd[], attempts: SqlRow[], 
   model.isRecounted = true;
   const watched = new Map(objects.map((object) => [object.name, tellSession(model, object)]));
   const own = attempts.filter(
-    ({ uid, order_id }) => model.sessions.has(String(uid)) || model.orders.has(String(order_id)),
+    ({ uid, subject }) => model.sessions.has(String(uid)) || model.orders.has(String(subject)),
   );
   const waiting = new Map(own.map((row) => [`${String(row['call_key'])} ${Number(row['attempt'])}`, row]));
   const tell = (name: string): void => {
@@ -68,7 +68,7 @@ function tellSession(model: Model, { name, session, log, record }: ObjectEnd): W
 }
 
 const ATTEMPT = [
-  ...['effect_key', 'call_key', 'attempt', 'uid', 'applied', 'code', 'order_id', 'amount_cents', 'currency', 'reason'],
+  ...['effect_key', 'call_key', 'attempt', 'uid', 'applied', 'code', 'subject', 'amount_cents', 'currency', 'details'],
 ];
 
 function tellAttempt(model: Model, row: SqlRow): void {

@@ -1,4 +1,5 @@
 /** What must be so when a session's record changes its state. */
+import { formatMoney } from '../../src/gate/money/money.ts';
 import type { Policy, SqlValue } from '../../src/gate/ports.ts';
 import type { Approval, Held, SessionFacts } from './facts.ts';
 import { intentOf } from './facts.ts';
@@ -91,9 +92,13 @@ function checkLimits(model: Model, session: SessionFacts, held: Held): void {
 
 /** What the page showed as refunded was so at some time since the approver decided. */
 function wasShown(model: Model, { intent }: Held, given: Approval['approves'][number]): boolean {
-  const was = model.orders.get(intent.split(' ')[1] ?? '')?.was ?? [];
+  const order = model.orders.get(intent.split(' ')[1] ?? '');
+  if (order === undefined) return false;
+  const { was, currency } = order;
   return was.some(
-    ({ paid_back }, i) => paid_back === given.refunded_cents && (was[i + 1]?.since ?? Infinity) >= given.at,
+    ({ paid_back }, i) =>
+      formatMoney({ amount_cents: paid_back, currency }) === given.refunded &&
+      (was[i + 1]?.since ?? Infinity) >= given.at,
   );
 }
 

@@ -2,7 +2,8 @@
  * One seed's story as data: who there is, what they set out to do and which faults may strike. Chance within the story comes
  * from streams named by who meets it, so that a story stays much the same when somebody is taken out of it.
  */
-import type { Currency, Policy } from '../../src/gate/ports.ts';
+import type { Policy } from '../../src/gate/ports.ts';
+import type { Order } from '../../src/tools/orders/orders.ts';
 
 export type Refunding = {
   order: number;
@@ -77,7 +78,7 @@ export type Scenario = {
   /** Runs on for two months, until sessions are forgotten. */
   long: boolean;
   callers: { name: string; policy: Policy }[];
-  orders: { customer_id: string; total_cents: number; currency: Currency }[];
+  orders: { customer_id: string; total_cents: number; currency: Order['currency'] }[];
   sessions: {
     name: string;
     caller: number;

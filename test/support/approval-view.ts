@@ -1,4 +1,5 @@
-import type { ApprovalView, LedgerFacts } from '../../src/gate/session/rpc.ts';
+import type { ApprovalView } from '../../src/gate/session/rpc.ts';
+import type { Fact } from '../../src/gate/tool/define-tool.ts';
 
 /** A pending refund of 25.90 BRL on an order of 120.00 BRL of which nothing is refunded yet. Each test changes one thing. */
 export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView => ({
@@ -18,8 +19,7 @@ export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView 
     currency: 'BRL',
     arguments: { order_id: 'ORD-1001', amount_cents: 2590, currency: 'BRL', reason: 'damaged' },
   },
-  ledger: ledgerFacts(),
-  is_ledger_read: true,
+  facts: orderFacts(),
   others: [],
   others_left: 0,
   applied_before: [],
@@ -27,11 +27,13 @@ export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView 
   ...changes,
 });
 
-export const ledgerFacts = (changes: Partial<LedgerFacts> = {}): LedgerFacts => ({
-  order_id: 'ORD-1001',
-  customer_id: 'CUS-1',
-  total_cents: 12_000,
-  refunded_cents: 0,
-  currency: 'BRL',
-  ...changes,
-});
+/** What the tool says of that order. */
+export const orderFacts = (changes: Record<string, string> = {}): Fact[] =>
+  Object.entries({
+    Order: 'ORD-1001',
+    Customer: 'CUS-1',
+    'Order total': '120.00 BRL',
+    'Refunded so far': '0.00 BRL',
+    'Still refundable': '120.00 BRL',
+    ...changes,
+  }).map(([label, value]) => ({ label, value }));

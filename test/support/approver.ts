@@ -3,6 +3,7 @@ import { codeOf } from '../../src/gate/outcome.ts';
 import type { Policy } from '../../src/gate/ports.ts';
 import type { DecisionAnswer, DecisionRequest, LinkProof, OpenRequest } from '../../src/gate/session/rpc.ts';
 import { rowsIn } from './inside.ts';
+import { shownOf } from './shown.ts';
 import { newAgent, newOrder, outcomeOf, refund, stubOf, type Agent } from './session.ts';
 
 export type Parked = { agent: Agent; order: string; id: string };
@@ -38,7 +39,7 @@ export async function decide(parked: Parked, changes: Partial<DecisionRequest> =
     decision: 'approve',
     phrase: '25.90',
     note: null,
-    refunded_cents: 0,
+    shown: shownOf(parked.order),
     request_id: 'req-decide',
     ...changes,
   });

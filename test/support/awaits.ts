@@ -9,7 +9,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { env } from 'cloudflare:workers';
-import { Session } from '../../src/gate/session/session.ts';
+import { sessionMethods } from './session-class.ts';
 
 type Go = () => Promise<unknown>;
 type Inside = { id: string; ctx: DurableObjectState };
@@ -130,13 +130,13 @@ function replace(target: object, name: string, made: (original: Method) => Metho
 }
 
 /** The methods of the object that others can call. */
-export const METHODS = Object.getOwnPropertyNames(Session.prototype).filter((name) => name !== 'constructor');
+export const METHODS = Object.getOwnPropertyNames(sessionMethods).filter((name) => name !== 'constructor');
 
 /** Takes its stand at every door. */
 export function standAtDoors(): void {
   for (const name of METHODS)
     replace(
-      Session.prototype,
+      sessionMethods,
       name,
       (method) =>
         function (this: unknown, ...args) {

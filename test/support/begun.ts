@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import type { Policy } from '../../src/gate/ports.ts';
 import type { CallAnswer, OpenRequest } from '../../src/gate/session/rpc.ts';
-import type { Session } from '../../src/gate/session/session.ts';
+import type { Session } from './session-class.ts';
 import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
 import { watch, type FaultName } from './awaits.ts';
 import { decisionOn, parks, wordOf } from './effects.ts';

@@ -1,30 +1,30 @@
 import type { JsonObject } from '../../src/gate/json.ts';
-import type { Accounts, Documents, Orders, ReadPorts } from '../../src/gate/ports.ts';
+import type { LedgerSql, SqlRow, SqlValue } from '../../src/gate/ports.ts';
 import type { Ran, Tool } from '../../src/gate/tool/define-tool.ts';
 
-const untouched = (name: string) => (): never => {
-  throw new Error(`the tool reached for ${name}`);
-};
+/** A database that answers every read with these rows and takes no write. */
+const answering = (read: (sql: string, params: SqlValue[]) => SqlRow[]): LedgerSql => ({
+  all: async (sql, ...params) => read(sql, params),
+  batch: () => Promise.reject(new Error('a read tool wrote')),
+});
 
-/** Ports that nobody may touch, but for those given. */
-function onlyPorts(ports: Partial<ReadPorts>): ReadPorts {
-  const orders: Orders = { find: untouched('orders') };
-  const documents: Documents = { find: untouched('documents'), count: untouched('documents') };
-  const accounts: Accounts = { transactions: untouched('accounts') };
-  return { orders, documents, accounts, ...ports };
-}
-
-/** Runs a read tool as stage 8 would, for a session of `customer`. */
+/** Runs a read tool as stage 8 would, for a session of `customer`, over what `read` answers. */
 export async function readWith(
   tool: Tool,
   args: JsonObject,
-  ports: Partial<ReadPorts> = {},
+  read: (sql: string, params: SqlValue[]) => SqlRow[] = untouched,
   customer: string | null = 'CUS-1',
 ): Promise<Ran> {
-  const bound = tool.bind(args);
-  if (!bound.ok) throw new Error(`the arguments do not fit: ${JSON.stringify(bound.problems)}`);
-  return bound.bound.read(onlyPorts(ports), { customer_id: customer, signal: new AbortController().signal });
+  const valid = tool.bind(args);
+  if (!valid.ok) throw new Error(`the arguments do not fit: ${JSON.stringify(valid.problems)}`);
+  if (valid.bound.effect !== 'none') throw new Error('no read tool');
+  const kit = { ledger: answering(read), now: () => 0 };
+  return valid.bound.run(kit, { customer_id: customer, signal: new AbortController().signal });
 }
+
+const untouched = (sql: string): never => {
+  throw new Error(`the tool asked: ${sql}`);
+};
 
 /** The fields whose values a tool's schema refuses. */
 export function refusedFields(tool: Tool, args: JsonObject): string[] {

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { runInDurableObject } from 'cloudflare:test';
 import { expect } from 'vitest';
-import type { Session } from '../../src/gate/session/session.ts';
+import type { Session } from './session-class.ts';
 import { FAULTS, watch, type FaultName } from './awaits.ts';
 import type { Begun, Told } from './begun.ts';
 import { callTypes, type CallType } from './call-types.ts';
@@ -118,7 +118,10 @@ type Known = Record<string, string | number | null>;
 async function knownOf(uid: string, order: string) {
   const sqls: [sql: string, value: string][] = [
     ['SELECT attempt, applied, call_key FROM attempts WHERE uid = ? ORDER BY attempt', uid],
-    ['SELECT refunded_cents FROM orders WHERE order_id = ?', order],
+    [
+      "SELECT total(applied_cents) AS refunded_cents FROM subject_totals WHERE backend = 'ledger:orders' AND subject = ?",
+      order,
+    ],
     ['SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq', uid],
     ['SELECT approval_id, status AS state FROM approvals WHERE uid = ? ORDER BY approval_id', uid],
     ['SELECT open_records FROM sessions WHERE uid = ?', uid],

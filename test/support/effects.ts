@@ -8,6 +8,7 @@ import type { SessionPlace } from '../../src/gate/ledger/sessions.ts';
 import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import { auditIn, rowsIn, runAlarm } from './inside.ts';
 import { outcomeOf, type Agent } from './session.ts';
+import { shownOf } from './shown.ts';
 
 /**
  * Nothing happens by itself: no mail leaves, and the clock stands so far ahead that no alarm fires before a test runs it.
@@ -45,25 +46,26 @@ export function approvalIn({ approval }: Outcome): string {
 export const parks = async (agent: Agent, args: unknown): Promise<string> =>
   approvalIn(outcomeOf(await agent.call('refund_order', args)));
 
+/** `refunded_cents`: what the page showed as refunded of the order. */
+export type DecisionChanges = Partial<DecisionRequest> & { refunded_cents?: number };
+
 /** What the page of an approval's first approver would send, all of it right but for `changes`. */
 export async function decisionOn(
   { object }: Agent,
   id: string,
-  changes: Partial<DecisionRequest> = {},
+  { refunded_cents = 0, ...changes }: DecisionChanges = {},
 ): Promise<DecisionRequest> {
-  const [row] = await rowsIn(object, 'SELECT approvers, amount_cents FROM record WHERE approval_id = ?', id);
+  const [row] = await rowsIn(object, 'SELECT approvers, amount_cents, subject FROM record WHERE approval_id = ?', id);
   const approver = changes.approver ?? 0;
   const bits = (JSON.parse(String(row?.['approvers'] ?? '[]')) as { bits: string }[])[approver]?.bits ?? '';
   const phrase = row === undefined ? '' : phraseOf({ amount_cents: Number(row['amount_cents']), currency: 'BRL' }, id);
   const shared = { approval_id: id, approver, bits, phrase, note: null, request_id: 'req-decide' };
-  return { ...shared, decision: 'approve', refunded_cents: 0, ...changes };
+  const shown = row === undefined ? '' : shownOf(String(row['subject']), refunded_cents);
+  return { ...shared, decision: 'approve', shown, ...changes };
 }
 
-export const approves = async (
-  agent: Agent,
-  id: string,
-  changes: Partial<DecisionRequest> = {},
-): Promise<DecisionAnswer> => agent.stub().decide(await decisionOn(agent, id, changes));
+export const approves = async (agent: Agent, id: string, changes: DecisionChanges = {}): Promise<DecisionAnswer> =>
+  agent.stub().decide(await decisionOn(agent, id, changes));
 
 export const rejects = (agent: Agent, id: string, note: string | null = null): Promise<DecisionAnswer> =>
   approves(agent, id, { decision: 'reject', note });

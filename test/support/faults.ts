@@ -6,7 +6,7 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import { Session } from '../../src/gate/session/session.ts';
+import { sessionMethods } from './session-class.ts';
 
 /** What a trip to D1 is for: `check` reads an order, `send` and `void` write an attempt, `report` carries the outbox. */
 export type TripKind = 'check' | 'send' | 'void' | 'report' | 'other';
@@ -141,7 +141,7 @@ function kindOf(texts: string[]): TripKind {
   const [first = ''] = texts;
   if (first.includes('INSERT INTO attempts')) return first.includes('judged') ? 'send' : 'void';
   if (texts.some((sql) => /INSERT INTO (audit|approvals)|UPDATE sessions SET open_records/.test(sql))) return 'report';
-  return first.includes('refunded_cents, currency FROM orders') ? 'check' : 'other';
+  return first.includes('FROM orders LEFT JOIN subject_totals') ? 'check' : 'other';
 }
 
 function writtenBy(answer: unknown): number[] {
@@ -151,7 +151,7 @@ function writtenBy(answer: unknown): number[] {
 
 /** Counts what reaches an object; resolves once that many calls, or decisions, have got as far as they get without waiting. */
 export function watchArrivals(method: 'call' | 'decide' = 'call'): (arrived: number) => Promise<void> {
-  const spy = vi.spyOn(Session.prototype, method);
+  const spy = vi.spyOn(sessionMethods, method);
   return (arrived) => until(() => spy.mock.calls.length >= arrived);
 }
 

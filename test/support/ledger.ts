@@ -1,6 +1,7 @@
 /** Valid callers, orders, attempts and refunds for tests of the ledger; each under a name no other test uses. */
 import { env } from 'cloudflare:workers';
-import type { Attempt, Policy, Refund } from '../../src/gate/ports.ts';
+import type { Attempt, Kit, Policy } from '../../src/gate/ports.ts';
+import { refundOrder } from '../../src/tools/orders/refund-order.ts';
 import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
 import { ledgerSql } from '../../src/gate/ledger/d1.ts';
 import { hashOf } from '../../src/gate/canonical.ts';
@@ -43,13 +44,9 @@ export async function order(changes: { total_cents?: number; currency?: string }
   return id;
 }
 
-/** The first attempt of a call nobody else made. */
-export function attempt(callerId: string, changes: Partial<Attempt> = {}): Attempt {
-  const call_key = hashOf(['call', fresh()]);
-  const shared = { call_key, attempt: 1, uid: 'uid-1', caller_id: callerId, tool: 'refund_order', ...changes };
-  return { ...shared, effect_key: hashOf([shared.call_key, shared.attempt]) };
-}
+export type Refund = { order_id: string; amount_cents: number; currency: string; reason: string };
 
+/** A refund of 25.90 BRL of an order. */
 export const refundOf = (orderId: string, changes: Partial<Refund> = {}): Refund => ({
   order_id: orderId,
   amount_cents: 2_590,
@@ -58,6 +55,29 @@ export const refundOf = (orderId: string, changes: Partial<Refund> = {}): Refund
   ...changes,
 });
 
+/** The first attempt of a call nobody else made, to refund `refund`. */
+export function attempt(callerId: string, refund: Refund, changes: Partial<Attempt> = {}): Attempt {
+  const call_key = changes.call_key ?? hashOf(['call', fresh()]);
+  const { order_id, amount_cents, currency } = refund;
+  const shared = { call_key, attempt: 1, uid: 'uid-1', caller_id: callerId, tool: 'refund_order', ...changes };
+  return {
+    ...shared,
+    effect_key: hashOf([call_key, shared.attempt]),
+    backend: 'ledger:orders',
+    subject: order_id,
+    money: { amount_cents, currency },
+  };
+}
+
+/** Sends an attempt as the refund tool does. */
+export async function sendRefund(kit: Kit, sent: Attempt, refund: Refund, customerId: string | null) {
+  const valid = refundOrder.bind({ ...refund });
+  if (!valid.ok || valid.bound.effect === 'none') throw new Error('no valid refund');
+  return valid.bound.send(kit, sent, { customer_id: customerId, signal: AbortSignal.timeout(10_000) });
+}
+
 export async function refundedCents(orderId: string): Promise<number | null> {
-  return env.DB.prepare('SELECT refunded_cents FROM orders WHERE order_id = ?').bind(orderId).first('refunded_cents');
+  return env.DB.prepare("SELECT applied_cents FROM subject_totals WHERE backend = 'ledger:orders' AND subject = ?")
+    .bind(orderId)
+    .first('applied_cents');
 }

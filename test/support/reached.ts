@@ -38,19 +38,28 @@ export async function visit(where: string, init: RequestInit = {}): Promise<Seen
   };
 }
 
-/** What the page's own form posts when the whole of it is filled in. */
-export const APPROVAL = { decision: 'approve', phrase: '25.90', note: '', refunded_cents: '0' };
+/** What a person fills in to approve a refund of 25.90. */
+export const APPROVAL = { decision: 'approve', phrase: '25.90', note: '' };
 
-export const submit = (
+/** What the page shows, as its own form holds it; nothing where there is no form. */
+export async function shownOn(link: string): Promise<string> {
+  const { text } = await visit(link);
+  return /name="shown" value="([^"]*)"/.exec(text)?.[1] ?? '';
+}
+
+/** Posts the page's form with what it holds now, unless `form` says otherwise. */
+export async function submit(
   link: string,
   form: Record<string, string> = APPROVAL,
   headers: Record<string, string> = {},
-): Promise<Seen> =>
-  visit(link, {
+): Promise<Seen> {
+  const filled = { shown: form['shown'] ?? (await shownOn(link)), ...form };
+  return visit(link, {
     method: 'POST',
     headers: { origin: ORIGIN, 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    body: String(new URLSearchParams(form)),
+    body: String(new URLSearchParams(filled)),
   });
+}
 
 /** A page without what is random in each. */
 export const unnonced = ({ status, text }: Seen): string => `${status} ${text.replaceAll(/nonce="[^"]*"/g, '')}`;

@@ -52,9 +52,11 @@ export type Ledger = { refunded_cents: number; applied: number; voids: number };
 /** What moved: the order's sum, and its attempts. */
 export async function ledgerOf(order_id: string): Promise<Ledger> {
   const [order, attempts] = await env.DB.batch<Record<string, number>>([
-    env.DB.prepare('SELECT refunded_cents FROM orders WHERE order_id = ?').bind(order_id),
     env.DB.prepare(
-      'SELECT total(applied) AS applied, total(1 - applied) AS voids FROM attempts WHERE order_id = ?',
+      "SELECT total(applied_cents) AS refunded_cents FROM subject_totals WHERE backend = 'ledger:orders' AND subject = ?",
+    ).bind(order_id),
+    env.DB.prepare(
+      "SELECT total(applied) AS applied, total(1 - applied) AS voids FROM attempts WHERE backend = 'ledger:orders' AND subject = ?",
     ).bind(order_id),
   ]);
   return {
@@ -62,6 +64,19 @@ export async function ledgerOf(order_id: string): Promise<Ledger> {
     applied: attempts?.results[0]?.['applied'] ?? -1,
     voids: attempts?.results[0]?.['voids'] ?? -1,
   };
+}
+
+/** As if another session had refunded that much of the order. */
+export async function moved(order_id: string, amount_cents: number): Promise<void> {
+  const key = `other-${unique()}`;
+  await env.DB.prepare(
+    `INSERT INTO attempts
+       (backend, subject, effect_key, call_key, attempt, uid, tool, amount_cents, currency, details, applied, answer, at)
+     SELECT 'ledger:orders', order_id, ?2, ?2, 1, 'other', 'refund_order', ?3, currency, '{}', 1, '{}', 0
+     FROM orders WHERE order_id = ?1`,
+  )
+    .bind(order_id, key, amount_cents)
+    .run();
 }
 
 /** A fresh stub: one that saw its object die stays broken. */

@@ -55,8 +55,8 @@ const columnsOf = (attempt: Attempt, details: JsonObject, at: number): SqlValue[
 
 /**
  * Inserts the attempt: applied where the judgement has no code, else void with its code. A caller that is not live is
- * judged first and here, so that nothing is applied after its revocation has answered. A judgement without a row breaks
- * the NOT NULL of `answer`, and nothing is written. The totals of the subject move by a trigger on this insert.
+ * judged first and here, so that nothing is applied after its revocation has answered. A judgement without a row
+ * breaks the NOT NULL of `answer`, and nothing is written. The totals of the subject move by a trigger on this insert.
  */
 function insertJudged(attempt: Attempt, details: JsonObject, judgement: Judgement, at: number): Statement {
   const own = [attempt.caller_id, ...columnsOf(attempt, details, at)];
@@ -66,17 +66,20 @@ function insertJudged(attempt: Attempt, details: JsonObject, judgement: Judgemen
       WITH judged AS (${judgement.sql}),
       guarded AS (
         SELECT
-          CASE WHEN EXISTS (SELECT 1 FROM callers WHERE caller_id = ${place(0)} AND revoked_at IS NULL)
-            THEN judged.code ELSE 'CALLER_REVOKED' END AS code,
-          judged.answer, judged.facts
-        FROM (SELECT 1) LEFT JOIN judged LIMIT 1
+          CASE WHEN is_live THEN judged.code ELSE 'CALLER_REVOKED' END AS code,
+          judged.answer,
+          CASE WHEN is_live THEN judged.facts ELSE '{}' END AS facts
+        FROM (
+          SELECT EXISTS (SELECT 1 FROM callers WHERE caller_id = ${place(0)} AND revoked_at IS NULL) AS is_live
+        ) LEFT JOIN judged
+        LIMIT 1
       )
       INSERT INTO attempts (${COLUMNS})
       SELECT ${own
         .slice(1)
         .map((_, index) => place(index + 1))
         .join(', ')},
-        code IS NULL, code, CASE WHEN code IS NULL THEN answer ELSE coalesce(facts, '{}') END
+        code IS NULL, code, CASE WHEN code IS NULL THEN answer ELSE facts END
       FROM guarded WHERE true
       ON CONFLICT DO NOTHING`,
     params: [...judgement.params, ...own],

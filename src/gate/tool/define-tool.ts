@@ -70,7 +70,7 @@ export interface Tool {
 
 type ObjectSchema = z.ZodObject<z.ZodRawShape, z.core.$strict>;
 type Ports = { readonly [name: string]: Port<unknown> };
-type NoPorts = Record<never, never>;
+type NoPorts = Record<string, never>;
 /** The ports as handlers get them: opened. */
 type Opened<Declared extends Ports> = {
   [Name in keyof Declared]: Declared[Name] extends Port<infer Api> ? Api : never;

@@ -22,7 +22,8 @@ const JUDGE = `
       'order_id', ?1,
       'refunded_cents', CAST(?2 AS INTEGER),
       'remaining_refundable_cents', refundable_cents - CAST(?2 AS INTEGER)) AS answer,
-    json_object('refundable_cents', max(refundable_cents, 0), 'currency', currency) AS facts
+    CASE WHEN order_id IS NULL THEN '{}'
+      ELSE json_object('refundable_cents', max(refundable_cents, 0), 'currency', currency) END AS facts
   FROM found`;
 
 export const refundOrder = defineTool({

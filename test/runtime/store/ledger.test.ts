@@ -4,24 +4,28 @@ import { attemptsFrom, listAttempts } from '../../../src/gate/ledger/attempts.ts
 import { revokeCaller } from '../../../src/gate/ledger/caller-changes.ts';
 import { InvalidCursor } from '../../../src/gate/ledger/columns.ts';
 import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
-import { ordersFrom } from '../../../src/tools/orders/orders.ts';
-import { refundsFrom } from '../../../src/tools/orders/refunds.ts';
-import { attempt, liveCaller, order, refundedCents, refundOf } from '../../support/ledger.ts';
+import type { Attempt } from '../../../src/gate/ports.ts';
+import { orders } from '../../../src/tools/orders/orders.ts';
+import { attempt, liveCaller, order, refundedCents, refundOf, sendRefund, type Refund } from '../../support/ledger.ts';
 import { meteredD1 } from '../../support/metered-d1.ts';
 
 const now = (): number => 1_800_000_000_000;
 
 function ledger() {
   const { db, rowsWritten } = meteredD1(env.DB);
-  const sql = ledgerSql(db);
-  return { refunds: refundsFrom(sql, now), attempts: attemptsFrom(sql, now), rowsWritten };
+  const kit = { ledger: ledgerSql(db), now };
+  return {
+    send: (sent: Attempt, refund: Refund, customer: string | null = null) => sendRefund(kit, sent, refund, customer),
+    attempts: attemptsFrom(kit),
+    rowsWritten,
+  };
 }
 
-describe('refundsFrom', () => {
+describe('a refund', () => {
   it('applies a refund and moves the order, two rows written', async () => {
-    const { refunds, rowsWritten } = ledger();
+    const { send, rowsWritten } = ledger();
     const id = await order();
-    const row = await refunds.send(attempt(await liveCaller()), refundOf(id), 'CUS-1');
+    const row = await send(attempt(await liveCaller(), refundOf(id)), refundOf(id), 'CUS-1');
     expect(row).toEqual({
       applied: true,
       answer: { order_id: id, refunded_cents: 2_590, remaining_refundable_cents: 9_410 },
@@ -31,8 +35,9 @@ describe('refundsFrom', () => {
   });
 
   it('answers with integers, not with 2590.0', async () => {
-    const sent = attempt(await liveCaller());
-    await ledger().refunds.send(sent, refundOf(await order()), null);
+    const refund = refundOf(await order());
+    const sent = attempt(await liveCaller(), refund);
+    await ledger().send(sent, refund);
     const answer = await env.DB.prepare('SELECT answer FROM attempts WHERE effect_key = ?')
       .bind(sent.effect_key)
       .first('answer');
@@ -41,7 +46,8 @@ describe('refundsFrom', () => {
 
   it('refunds an order to the last cent', async () => {
     const id = await order();
-    const row = await ledger().refunds.send(attempt(await liveCaller()), refundOf(id, { amount_cents: 12_000 }), null);
+    const refund = refundOf(id, { amount_cents: 12_000 });
+    const row = await ledger().send(attempt(await liveCaller(), refund), refund);
     expect(row).toMatchObject({ applied: true, answer: { remaining_refundable_cents: 0 } });
   });
 
@@ -62,11 +68,12 @@ describe('refundsFrom', () => {
     },
   ])('with $guard', ({ change, customer, code, facts }) => {
     it(`writes a void with ${code} and nothing else, one row written`, async () => {
-      const { refunds, rowsWritten } = ledger();
+      const { send, rowsWritten } = ledger();
       const id = await order();
-      const row = await refunds.send(attempt(await liveCaller()), refundOf(id, change), customer ?? 'CUS-1');
+      const refund = refundOf(id, change);
+      const row = await send(attempt(await liveCaller(), refund), refund, customer ?? 'CUS-1');
       expect(row).toEqual({ applied: false, code, facts });
-      expect(await refundedCents(id)).toBe(0);
+      expect(await refundedCents(id)).toBeNull();
       expect(rowsWritten()).toBe(1);
     });
   });
@@ -75,69 +82,69 @@ describe('refundsFrom', () => {
     const caller = kind === 'unknown' ? 'nobody' : await liveCaller();
     await revokeCaller(ledgerSql(env.DB), { caller_id: caller, at: 2_000, request_id: 'req-revoke' });
     const id = await order();
-    const row = await ledger().refunds.send(attempt(caller), refundOf(id, { currency: 'USD' }), null);
+    const refund = refundOf(id, { currency: 'USD' });
+    const row = await ledger().send(attempt(caller, refund), refund);
     expect(row).toEqual({ applied: false, code: 'CALLER_REVOKED', facts: {} });
-    expect(await refundedCents(id)).toBe(0);
+    expect(await refundedCents(id)).toBeNull();
   });
 
   it('answers a repetition from the first row and writes nothing', async () => {
-    const { refunds, rowsWritten } = ledger();
+    const { send, rowsWritten } = ledger();
     const id = await order();
-    const sent = attempt(await liveCaller());
-    const first = await refunds.send(sent, refundOf(id), null);
-    const again = await refunds.send(sent, refundOf(id), null);
+    const sent = attempt(await liveCaller(), refundOf(id));
+    const first = await send(sent, refundOf(id));
+    const again = await send(sent, refundOf(id));
     expect(again).toEqual(first);
     expect(await refundedCents(id)).toBe(2_590);
     expect(rowsWritten()).toBe(2);
   });
 
   it('keeps a refusal although it could be applied by now', async () => {
-    const { refunds } = ledger();
+    const { send } = ledger();
     const id = await order({ total_cents: 100 });
-    const sent = attempt(await liveCaller());
-    const first = await refunds.send(sent, refundOf(id), null);
+    const sent = attempt(await liveCaller(), refundOf(id));
+    const first = await send(sent, refundOf(id));
     await env.DB.prepare('UPDATE orders SET total_cents = 12000 WHERE order_id = ?').bind(id).run();
-    expect(await refunds.send(sent, refundOf(id), null)).toEqual(first);
-    expect(await refundedCents(id)).toBe(0);
+    expect(await send(sent, refundOf(id))).toEqual(first);
+    expect(await refundedCents(id)).toBeNull();
   });
 
   it('applies nothing when it arrives after the void', async () => {
-    const { refunds, attempts } = ledger();
+    const { send, attempts } = ledger();
     const id = await order();
-    const sent = attempt(await liveCaller());
+    const sent = attempt(await liveCaller(), refundOf(id));
     await attempts.void(sent, 'POLICY_LIMIT');
-    expect(await refunds.send(sent, refundOf(id), null)).toEqual({ applied: false, code: 'POLICY_LIMIT', facts: {} });
-    expect(await refundedCents(id)).toBe(0);
+    expect(await send(sent, refundOf(id))).toEqual({ applied: false, code: 'POLICY_LIMIT', facts: {} });
+    expect(await refundedCents(id)).toBeNull();
   });
 
   it('applies the next attempt of a call whose first is void', async () => {
-    const { refunds, attempts } = ledger();
+    const { send, attempts } = ledger();
     const id = await order();
-    const first = attempt(await liveCaller());
+    const first = attempt(await liveCaller(), refundOf(id));
     await attempts.void(first, 'POLICY_LIMIT');
-    const second = attempt(first.caller_id, { call_key: first.call_key, attempt: 2 });
-    expect(await refunds.send(second, refundOf(id), null)).toMatchObject({ applied: true });
+    const second = attempt(first.caller_id, refundOf(id), { call_key: first.call_key, attempt: 2 });
+    expect(await send(second, refundOf(id))).toMatchObject({ applied: true });
   });
 
   it('never refunds more than was paid, nor moves an order without its row, under 50 refunds at once', async () => {
-    const { refunds } = ledger();
+    const { send } = ledger();
     const id = await order({ total_cents: 1_000 });
     const caller = await liveCaller();
-    const sent = Array.from({ length: 50 }, () =>
-      refunds.send(attempt(caller), refundOf(id, { amount_cents: 70 }), null),
-    );
+    const refund = refundOf(id, { amount_cents: 70 });
+    const sent = Array.from({ length: 50 }, () => send(attempt(caller, refund), refund));
     const rows = await Promise.all(sent);
     expect(rows.filter(({ applied }) => applied)).toHaveLength(14);
     expect(await refundedCents(id)).toBe(14 * 70);
-    const applied = env.DB.prepare('SELECT sum(amount_cents) AS sum FROM attempts WHERE order_id = ? AND applied = 1');
+    const applied = env.DB.prepare('SELECT sum(amount_cents) AS sum FROM attempts WHERE subject = ? AND applied = 1');
     expect(await applied.bind(id).first('sum')).toBe(14 * 70);
   });
 
   it('moves the order once when one attempt is sent 50 times at once', async () => {
-    const { refunds } = ledger();
+    const { send } = ledger();
     const id = await order();
-    const sent = attempt(await liveCaller());
-    const rows = await Promise.all(Array.from({ length: 50 }, () => refunds.send(sent, refundOf(id), null)));
+    const sent = attempt(await liveCaller(), refundOf(id));
+    const rows = await Promise.all(Array.from({ length: 50 }, () => send(sent, refundOf(id))));
     expect(new Set(rows.map((row) => JSON.stringify(row)))).toHaveLength(1);
     expect(await refundedCents(id)).toBe(2_590);
   });
@@ -145,17 +152,17 @@ describe('refundsFrom', () => {
 
 describe('attemptsFrom', () => {
   it('finds that the send was first and leaves the refund applied', async () => {
-    const { refunds, attempts, rowsWritten } = ledger();
+    const { send, attempts, rowsWritten } = ledger();
     const id = await order();
-    const sent = attempt(await liveCaller());
-    const applied = await refunds.send(sent, refundOf(id), null);
+    const sent = attempt(await liveCaller(), refundOf(id));
+    const applied = await send(sent, refundOf(id));
     expect(await attempts.void(sent, 'TOOL_CHANGED')).toEqual(applied);
     expect(rowsWritten()).toBe(2);
   });
 
   it('keeps the first reason of two voids, one row written', async () => {
     const { attempts, rowsWritten } = ledger();
-    const sent = attempt('nobody');
+    const sent = attempt('nobody', refundOf('ORD-1'));
     await attempts.void(sent, 'TOOL_CHANGED');
     expect(await attempts.void(sent, 'POLICY_LIMIT')).toEqual({ applied: false, code: 'TOOL_CHANGED', facts: {} });
     expect(rowsWritten()).toBe(1);
@@ -167,18 +174,19 @@ describe('the table attempts', () => {
     ['UPDATE', "UPDATE attempts SET code = 'X' WHERE effect_key = ?"],
     ['DELETE', 'DELETE FROM attempts WHERE effect_key = ?'],
   ])('refuses %s', async (_name, statement) => {
-    const sent = attempt('nobody');
+    const sent = attempt('nobody', refundOf('ORD-1'));
     await ledger().attempts.void(sent, 'POLICY_LIMIT');
     await expect(env.DB.prepare(statement).bind(sent.effect_key).run()).rejects.toThrow('attempts are written once');
   });
 
   it('ignores INSERT OR REPLACE over a row', async () => {
     const { attempts } = ledger();
-    const sent = attempt('nobody');
+    const sent = attempt('nobody', refundOf('ORD-1'));
     await attempts.void(sent, 'POLICY_LIMIT');
     await env.DB.prepare(
-      `INSERT OR REPLACE INTO attempts (effect_key, call_key, attempt, uid, tool, applied, answer, order_id, amount_cents, at)
-       VALUES (?, 'k', 1, 'u', 'refund_order', 1, '{}', 'ORD-1001', 1, 1)`,
+      `INSERT OR REPLACE INTO attempts
+         (backend, subject, effect_key, call_key, attempt, uid, tool, applied, answer, details, at)
+       VALUES ('ledger:orders', 'ORD-1', ?, 'k', 1, 'u', 'refund_order', 1, '{}', '{}', 1)`,
     )
       .bind(sent.effect_key)
       .run();
@@ -186,29 +194,77 @@ describe('the table attempts', () => {
   });
 });
 
-describe('the table orders', () => {
-  it('refuses to give back more than was paid, whatever the code above does', async () => {
+/** A row as no code of the gate writes it. */
+const applied = (subject: string, key: string, amount_cents: number, currency = 'BRL') =>
+  env.DB.prepare(
+    `INSERT INTO attempts
+       (backend, subject, effect_key, call_key, attempt, uid, tool, amount_cents, currency, applied, answer, details, at)
+     VALUES ('ledger:orders', ?1, ?2, ?2, 1, 'u', 'refund_order', ?3, ?4, 1, '{}', '{}', 1)`,
+  ).bind(subject, `${key} ${subject}`, amount_cents, currency);
+
+describe('the table subject_totals', () => {
+  it('refuses to refund more than was paid, whatever the code above does', async () => {
     const id = await order();
-    const over = env.DB.prepare('UPDATE orders SET refunded_cents = 12001 WHERE order_id = ?').bind(id);
-    await expect(over.run()).rejects.toThrow('refunded_within_total');
+    await expect(applied(id, 'over', 12_001).run()).rejects.toThrow('refunded_within_total');
+    await applied(id, 'first', 12_000).run();
+    await expect(applied(id, 'one more', 1).run()).rejects.toThrow('refunded_within_total');
+    expect(await refundedCents(id)).toBe(12_000);
+  });
+
+  it('refuses a second currency for one subject', async () => {
+    const id = await order();
+    await applied(id, 'first', 100).run();
+    await expect(applied(id, 'second', 100, 'USD').run()).rejects.toThrow('in one currency');
+    expect(await refundedCents(id)).toBe(100);
+  });
+
+  it.each([
+    ['another sum', 'UPDATE subject_totals SET applied_cents = 0 WHERE subject = ?'],
+    ['another currency', "UPDATE subject_totals SET currency = 'USD' WHERE subject = ?"],
+    ['another subject', "UPDATE subject_totals SET subject = 'ORD-0' WHERE subject = ?"],
+    ['its deletion', 'DELETE FROM subject_totals WHERE subject = ?'],
+    ['its replacement', "INSERT OR REPLACE INTO subject_totals VALUES ('ledger:orders', ?, 'BRL', 0)"],
+  ])('refuses %s', async (_, statement) => {
+    const id = await order();
+    await applied(id, 'first', 100).run();
+    await expect(env.DB.prepare(statement).bind(id).run()).rejects.toThrow(
+      'a total is the sum of the applied attempts',
+    );
+    expect(await refundedCents(id)).toBe(100);
+  });
+
+  it('keeps what was refunded where the shop replaces its order', async () => {
+    const id = await order();
+    const refund = refundOf(id, { amount_cents: 12_000 });
+    await ledger().send(attempt(await liveCaller(), refund), refund);
+    await env.DB.prepare("INSERT OR REPLACE INTO orders VALUES (?, 'CUS-1', 12000, 'BRL')").bind(id).run();
+    const again = refundOf(id, { amount_cents: 1 });
+    expect(await ledger().send(attempt(await liveCaller(), again), again)).toMatchObject({
+      applied: false,
+      code: 'AMOUNT_EXCEEDS_REFUNDABLE',
+    });
   });
 });
 
-describe('ordersFrom', () => {
+describe('orders', () => {
   it('shows an order to its customer and to a session without one, to nobody else', async () => {
-    const orders = ordersFrom(ledgerSql(env.DB));
+    const { find } = orders.open({ ledger: ledgerSql(env.DB), now });
     const id = await order();
     const found = { order_id: id, customer_id: 'CUS-1', total_cents: 12_000, refunded_cents: 0, currency: 'BRL' };
-    expect(await orders.find(id, 'CUS-1')).toEqual(found);
-    expect(await orders.find(id, null)).toEqual(found);
-    expect(await orders.find(id, 'CUS-2')).toBeNull();
+    expect(await find(id, 'CUS-1')).toEqual(found);
+    expect(await find(id, null)).toEqual(found);
+    expect(await find(id, 'CUS-2')).toBeNull();
   });
 });
 
 describe('listAttempts', () => {
   it('lists every attempt once, page by page', async () => {
     const sql = ledgerSql(env.DB);
-    const sent = [attempt('nobody'), attempt('nobody'), attempt('nobody')];
+    const sent = [
+      attempt('nobody', refundOf('ORD-1')),
+      attempt('nobody', refundOf('ORD-1')),
+      attempt('nobody', refundOf('ORD-1')),
+    ];
     for (const one of sent) await ledger().attempts.void(one, 'POLICY_LIMIT');
     const listed = [];
     let cursor: string | null = null;

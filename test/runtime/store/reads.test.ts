@@ -1,12 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import type { LedgerSql, SqlRow, TransactionQuery } from '../../../src/gate/ports.ts';
+import type { LedgerSql, SqlRow } from '../../../src/gate/ports.ts';
 import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
-import { documentsFrom } from '../../../src/tools/help-centre/documents.ts';
-import { accountsFrom } from '../../../src/tools/accounts/transactions.ts';
+import { documents as documentsPort } from '../../../src/tools/help-centre/documents.ts';
+import { accounts as accountsPort, type TransactionQuery } from '../../../src/tools/accounts/accounts.ts';
 
-const documents = documentsFrom(ledgerSql(env.DB));
-const accounts = accountsFrom(ledgerSql(env.DB));
+const kit = { ledger: ledgerSql(env.DB), now: () => 0 };
+const documents = documentsPort.open(kit);
+const accounts = accountsPort.open(kit);
 
 async function insertDocument(id: string, status: string): Promise<void> {
   await env.DB.prepare("INSERT INTO documents VALUES (?, 'Warranty', '2', ?, 'en', 'digest', 'body')")
@@ -14,7 +15,7 @@ async function insertDocument(id: string, status: string): Promise<void> {
     .run();
 }
 
-describe('documentsFrom', () => {
+describe('documents', () => {
   it('finds a document by its id and nothing by another', async () => {
     await insertDocument('kc-found', 'current');
     expect(await documents.find('kc-found')).toEqual({
@@ -73,7 +74,7 @@ async function memosOf(account_id: string, changes: Partial<TransactionQuery> = 
   return found === null ? null : found.transactions.map(({ memo }) => memo);
 }
 
-describe('accountsFrom', () => {
+describe('accounts', () => {
   it('lists transactions newest first, those of one day in reverse order of entry', async () => {
     const id = await account(['2026-01-02', 'DEBIT', 100], ['2026-01-03', 'CREDIT', 200], ['2026-01-03', 'DEBIT', 300]);
     expect(await accounts.transactions(query(id))).toEqual({
@@ -134,7 +135,7 @@ describe('accountsFrom', () => {
         return results;
       },
     };
-    await accountsFrom(metered).transactions(query(id, { limit: 3 }));
+    await accountsPort.open({ ...kit, ledger: metered }).transactions(query(id, { limit: 3 }));
     expect(read).toEqual([5]);
   });
 

@@ -10,6 +10,7 @@ CREATE TABLE orders (
 -- The last line: whatever the code above does, no order is refunded beyond its total.
 CREATE TRIGGER refunded_within_total AFTER INSERT ON attempts
 WHEN NEW.backend = 'ledger:orders' AND NEW.applied = 1
-  AND (SELECT sum(amount_cents) FROM attempts WHERE backend = NEW.backend AND subject = NEW.subject AND applied = 1)
-    > coalesce((SELECT total_cents FROM orders WHERE order_id = NEW.subject), 0)
+  AND (NEW.amount_cents IS NULL
+    OR (SELECT sum(amount_cents) FROM attempts WHERE backend = NEW.backend AND subject = NEW.subject AND applied = 1)
+      > coalesce((SELECT total_cents FROM orders WHERE order_id = NEW.subject), 0))
 BEGIN SELECT RAISE(ABORT, 'refunded_within_total'); END;
