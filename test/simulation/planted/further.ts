@@ -3,7 +3,7 @@ import { one, type PlantedBug } from './bug.ts';
 const PIPELINE = 'src/gate/pipeline/pipeline.ts';
 const APPROVED = 'src/gate/pipeline/stored-actions.ts';
 const IDEMPOTENCY = 'src/gate/pipeline/stages/4-idempotency.ts';
-const REFUNDS = 'src/tools/orders/refunds.ts';
+const ATTEMPTS = 'src/gate/ledger/attempts.ts';
 const REFUND_ORDER = 'src/tools/orders/refund-order.ts';
 const GATE = 'src/gate/session/session-gate.ts';
 const RECORDS = 'src/gate/session/records.ts';
@@ -13,9 +13,9 @@ const APPROVALS = 'src/gate/session/approvals.ts';
 export const FURTHER: PlantedBug[] = [
   one(
     'revocation not asked by the ledger',
-    REFUNDS,
-    'WHERE caller_id = ?6 AND revoked_at IS NULL',
-    'WHERE caller_id = ?6',
+    ATTEMPTS,
+    'WHERE caller_id = ${place(0)} AND revoked_at IS NULL',
+    'WHERE caller_id = ${place(0)}',
   ),
   one('claim before the last attempt is settled', RECORDS, `(ledger = 'applied' OR `, `(ledger = 'applied' AND `),
   {
@@ -74,7 +74,7 @@ export const FURTHER: PlantedBug[] = [
     `record.state === 'pending' && approversOf(sql, record).some(({ queued_at }) => queued_at === null)`,
     'false',
   ),
-  one('stale pages approve', APPROVED, `if (seen !== undefined && decider.isStale(seen)) return 'stale';`, ''),
+  one('stale pages approve', APPROVED, `if (factsChanged(checked, decision)) return 'stale';`, ''),
   {
     name: "another customer's order",
     replacements: [
@@ -83,7 +83,11 @@ export const FURTHER: PlantedBug[] = [
         find: 'orders.find(refund.order_id, customer_id)',
         replace: 'orders.find(refund.order_id, null)',
       },
-      { file: REFUND_ORDER, find: 'send(attempt, refund, customer_id)', replace: 'send(attempt, refund, null)' },
+      {
+        file: REFUND_ORDER,
+        find: 'params: [order_id, amount_cents, currency, customer_id]',
+        replace: 'params: [order_id, amount_cents, currency, null]',
+      },
     ],
   },
   one(

@@ -3,7 +3,6 @@ import { one, type PlantedBug } from './bug.ts';
 
 const PIPELINE = 'src/gate/pipeline/pipeline.ts';
 const IDEMPOTENCY = 'src/gate/pipeline/stages/4-idempotency.ts';
-const REFUNDS = 'src/tools/orders/refunds.ts';
 const ATTEMPTS = 'src/gate/ledger/attempts.ts';
 const RECORDS = 'src/gate/session/records.ts';
 const LOG = 'src/gate/session/audit-log.ts';
@@ -13,6 +12,8 @@ const TOKENS = 'src/gate/auth/tokens.ts';
 
 const CLAIM = `  const record = call.open ?? gate.claim(intentOf(confirmed.call));
   const row = await sendEffect(confirmed.call, record, gate);`;
+const SENT =
+  '  const results = await ledger.batch([insertJudged(attempt, details, judgement, now()), readAttempt(attempt)]);';
 const DELIVERED = 'const stored = await deliverRows(rows, send, ports);';
 
 /** The ones that the specification's authors asked for. */
@@ -29,40 +30,42 @@ export const NAMED: PlantedBug[] = [
   one(
     'settle by a read without a void',
     ATTEMPTS,
-    `      const results = await sql.batch([{ sql: VOID, params }, readAttempt(effect_key)]);
+    `      const results = await ledger.batch([{ sql: VOID, params }, readAttempt(attempt)]);
       return`,
-    `      const results = await sql.batch([readAttempt(effect_key)]);
+    `      const results = await ledger.batch([readAttempt(attempt)]);
       if (results.at(-1)?.[0] === undefined) return { applied: false, code, facts: {} };
       return`,
   ),
   one(
     'a void with guards',
     ATTEMPTS,
-    `  VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6, '{}', ?7)`,
-    `  SELECT ?1, ?2, ?3, ?4, ?5, 0, ?6, '{}', ?7
-  WHERE EXISTS (SELECT 1 FROM sessions JOIN callers USING (caller_id) WHERE uid = ?4 AND revoked_at IS NULL)`,
+    `  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, '{}')`,
+    `  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, '{}'
+  WHERE EXISTS (SELECT 1 FROM sessions JOIN callers USING (caller_id) WHERE uid = ?6 AND revoked_at IS NULL)`,
   ),
   {
     name: 'a refused send without its void',
     replacements: [
-      { file: REFUNDS, find: '  FROM judged WHERE true', replace: '  FROM judged WHERE code IS NULL' },
+      { file: ATTEMPTS, find: 'FROM guarded WHERE true', replace: 'FROM guarded WHERE code IS NULL' },
       {
-        file: REFUNDS,
-        find: 'return rowToLedger(results.at(-1)?.[0]);',
-        replace: `if (results.at(-1)?.[0] === undefined) return { applied: false, code: 'AMOUNT_EXCEEDS_REFUNDABLE', facts: {} };
-      return rowToLedger(results.at(-1)?.[0]);`,
+        file: ATTEMPTS,
+        find: `${SENT}
+  return rowToLedger(results.at(-1)?.[0]);`,
+        replace: `${SENT}
+  if (results.at(-1)?.[0] === undefined) return { applied: false, code: 'AMOUNT_EXCEEDS_REFUNDABLE', facts: {} };
+  return rowToLedger(results.at(-1)?.[0]);`,
       },
     ],
   },
   one(
     'guards tested before the row',
-    REFUNDS,
-    '      const results = await sql.batch(statements(',
-    `      const [order] = await sql.all('SELECT total_cents - refunded_cents AS refundable_cents, currency FROM orders WHERE order_id = ?1', refund.order_id);
-      if (order !== undefined && Number(order['refundable_cents']) < refund.amount_cents) {
-        return { applied: false, code: 'AMOUNT_EXCEEDS_REFUNDABLE', facts: order };
-      }
-      const results = await sql.batch(statements(`,
+    ATTEMPTS,
+    SENT,
+    `  const [total] = await ledger.all('SELECT total_cents - coalesce(applied_cents, 0) AS refundable_cents, orders.currency FROM orders LEFT JOIN subject_totals ON subject = order_id WHERE order_id = ?1', attempt.subject);
+  if (total !== undefined && Number(total['refundable_cents']) < (attempt.money?.amount_cents ?? 0)) {
+    return { applied: false, code: 'AMOUNT_EXCEEDS_REFUNDABLE', facts: total };
+  }
+${SENT}`,
   ),
   {
     name: 'policy taken at arrival',
@@ -90,7 +93,12 @@ export const NAMED: PlantedBug[] = [
       },
     ],
   },
-  one('order update not tied to the insert', REFUNDS, 'WHERE order_id = ?1 AND changes() = 1', 'WHERE order_id = ?1'),
+  one(
+    'effect key made anew for each send',
+    'src/gate/pipeline/stages/8-execute.ts',
+    'const effect_key = hashOf([key, attempt]);',
+    'const effect_key = hashOf([key, attempt, gate.now()]);',
+  ),
   one(
     'key without session uid',
     IDEMPOTENCY,
@@ -103,15 +111,24 @@ export const NAMED: PlantedBug[] = [
     `hashOf(['toolgate-1',`,
     `hashOf(['toolgate-' + Math.floor(gate.now() / 60_000),`,
   ),
-  one(
-    'approve on GET',
-    APPROVALS,
-    `    return record === null ? { refused: 'bad_link' } : { view: await this.viewOf(record) };`,
-    `    if (record === null) return { refused: 'bad_link' };
+  {
+    name: 'approve on GET',
+    replacements: [
+      {
+        file: APPROVALS,
+        find: 'import { viewOf }',
+        replace: "import { digestsOf } from '../tool/facts.ts';\nimport { viewOf }",
+      },
+      {
+        file: APPROVALS,
+        find: `    return record === null ? { refused: 'bad_link' } : { view: await this.viewOf(record) };`,
+        replace: `    if (record === null) return { refused: 'bad_link' };
     const { view } = { view: await this.viewOf(record) };
-    if (view.status === 'pending') await this.decide({ ...proof, decision: 'approve', phrase: view.phrase, note: null, refunded_cents: view.ledger?.refunded_cents ?? null, request_id: 'get' });
+    if (view.status === 'pending') await this.decide({ ...proof, decision: 'approve', phrase: view.phrase, note: null, shown: digestsOf(view.facts ?? []), request_id: 'get' });
     return { view };`,
-  ),
+      },
+    ],
+  },
   one(
     'decide twice',
     APPROVALS,
