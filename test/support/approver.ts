@@ -39,14 +39,14 @@ export async function decide(parked: Parked, changes: Partial<DecisionRequest> =
     decision: 'approve',
     phrase: '25.90',
     note: null,
-    shown: shownOf(parked.order),
+    shown: changes.shown ?? shownOf(parked.order),
     request_id: 'req-decide',
     ...changes,
   });
 }
 
 export const reject = (parked: Parked, note: string | null = null): Promise<DecisionAnswer> =>
-  decide(parked, { decision: 'reject', note });
+  decide(parked, { decision: 'reject', note, shown: '' });
 
 export type Fate = { became: string; status: string; code: string | null };
 
