@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
+import { hex } from '../src/gate/canonical.ts';
 import type { Guarded } from './guarded.ts';
 import { localMails, type LocalMail } from './local-mails.ts';
 import { claimPort, runWrangler, startWrangler } from './wrangler.ts';
@@ -82,7 +83,7 @@ export async function startWorker(options: StartOptions): Promise<LocalWorker> {
 /** What the file holds. It is written with fresh secrets, readable by this user alone, if there is none. */
 function ensureSecrets(file: string): NodeJS.Dict<string> {
   if (!existsSync(file)) {
-    const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex');
+    const random = () => hex(crypto.getRandomValues(new Uint8Array(32)));
     const lines = [`ADMIN_TOKEN="${random()}"`, `TOOLGATE_SECRET="${random()}"`, `MAIL_FROM="${MAIL_FROM}"`, ''];
     writeFileSync(file, lines.join('\n'), { mode: 0o600, flag: 'wx' });
   }

@@ -123,7 +123,7 @@ describe('planImport', () => {
 describe('importSql', () => {
   const database = (): DatabaseSync => {
     const made = new DatabaseSync(':memory:');
-    made.exec(readFileSync('migrations/0004_documents.sql', 'utf8'));
+    made.exec(readFileSync('src/tools/help-centre/migrations/0001_documents.sql', 'utf8'));
     return made;
   };
   const rowsOf = (stored: DatabaseSync): unknown[] =>
@@ -161,7 +161,7 @@ describe('importSql', () => {
 });
 
 describe('the sample documents', () => {
-  const folder = 'sample/documents';
+  const folder = 'src/tools/help-centre/documents';
   const names = readdirSync(folder).toSorted();
   const { documents, skipped } = readDocuments(
     names.map((name) => ({ name, bytes: readFileSync(`${folder}/${name}`) })),

@@ -23,8 +23,8 @@ describe('writeSampleData', () => {
   it('holds what the documentation tells people to try', () => {
     const database = loaded();
     expect(database.prepare('SELECT * FROM orders ORDER BY order_id').all()).toMatchObject([
-      { order_id: 'ORD-1001', customer_id: 'CUS-1', total_cents: 12_000, refunded_cents: 0, currency: 'BRL' },
-      { order_id: 'ORD-1002', customer_id: 'CUS-2', total_cents: 4_500, refunded_cents: 0, currency: 'USD' },
+      { order_id: 'ORD-1001', customer_id: 'CUS-1', total_cents: 12_000, currency: 'BRL' },
+      { order_id: 'ORD-1002', customer_id: 'CUS-2', total_cents: 4_500, currency: 'USD' },
     ]);
     expect(database.prepare('SELECT * FROM accounts').all()).toMatchObject([
       { account_id: 'ACC-98124501', customer_id: 'CUS-1', currency: 'USD' },
@@ -43,9 +43,14 @@ describe('writeSampleData', () => {
 
   it('changes nothing when it is loaded again, refunds included', () => {
     const database = loaded();
-    database.exec("UPDATE orders SET refunded_cents = 100 WHERE order_id = 'ORD-1001'");
+    database.exec(
+      `INSERT INTO attempts
+         (backend, subject, effect_key, call_key, attempt, uid, tool, amount_cents, currency, details, applied, answer, at)
+       VALUES ('ledger:orders', 'ORD-1001', 'effect', 'call', 1, 'uid', 'refund_order', 100, 'BRL', '{}', 1, '{}', 1)`,
+    );
+    expect(count(database, 'subject_totals WHERE applied_cents = 100')).toBe(1);
     const rows = (): unknown[] =>
-      ['orders', 'accounts', 'transactions', 'documents'].map((table) =>
+      ['orders', 'accounts', 'transactions', 'documents', 'attempts', 'subject_totals'].map((table) =>
         database.prepare(`SELECT * FROM ${table}`).all(),
       );
     const before = rows();

@@ -9,7 +9,7 @@ async function load() {
   return {
     keys: await import('../../../src/gate/auth/api-key.ts'),
     tokens: await import('../../../src/gate/auth/tokens.ts'),
-    tools: await import('../../../src/tools/index.ts'),
+    tools: await import('../../support/tools.ts'),
     support: await import('../../support/node-session.ts'),
     app: await import('../../support/approver-app.ts'),
   };
@@ -70,7 +70,7 @@ describe("a link's bits", () => {
   /** A refund that waits for its one approver, and the way to look at it with the bits of a link. */
   async function parkedRefund() {
     const { support, tools } = modules;
-    const { session, uid, shared } = await support.nodeSession([...tools.registry.values()], {
+    const { session, uid, shared } = await support.nodeSession(tools.allTools, {
       confirm_above_cents: 0,
     });
     shared.exec(

@@ -1,16 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { DecisionAnswer } from '../../../src/gate/session/rpc.ts';
-import { approvalView, ledgerFacts } from '../../support/approval-view.ts';
+import { digestsOf } from '../../../src/gate/tool/facts.ts';
+import { approvalView, orderFacts } from '../../support/approval-view.ts';
 import { approverApp, expectPageHeaders, proof, readable } from '../../support/approver-app.ts';
 
-const filled = { decision: 'approve', phrase: '25.90', note: '', refunded_cents: '0' };
+const shown = digestsOf(orderFacts());
+const filled = { decision: 'approve', phrase: '25.90', note: '', shown };
 
 describe('a posted decision', () => {
   it('is passed on as it was typed, and answered with a redirect to the link', async () => {
     const approver = approverApp();
-    const response = await approver.post({ ...filled, note: ' fine\r\nby me ', refunded_cents: '1000' });
+    const path = await approver.goodPath();
+    const response = await approver.ask(path, {
+      method: 'POST',
+      headers: { origin: 'https://toolgate.test', 'content-type': 'application/x-www-form-urlencoded' },
+      body: String(new URLSearchParams({ ...filled, note: ' fine\r\nby me ' })),
+    });
     expect(response.status).toBe(303);
-    expect(response.headers.get('location')).toBe(await approver.goodPath());
+    expect(response.headers.get('location')).toBe(path);
     expectPageHeaders(response);
     expect(approver.asked).toEqual([
       {
@@ -21,7 +28,7 @@ describe('a posted decision', () => {
           decision: 'approve',
           phrase: '25.90',
           note: 'fine\nby me',
-          refunded_cents: 1000,
+          shown,
           request_id: response.headers.get('x-request-id'),
         },
       },
@@ -29,20 +36,16 @@ describe('a posted decision', () => {
   });
 
   it.each([
-    [{ decision: 'reject' }, { decision: 'reject', phrase: '', note: null, refunded_cents: null }],
+    [{ decision: 'reject' }, { decision: 'reject', phrase: '', note: null, shown: '' }],
     [
       { decision: 'APPROVE', phrase: 'x' },
-      { decision: null, phrase: 'x', note: null, refunded_cents: null },
+      { decision: null, phrase: 'x', note: null, shown: '' },
     ],
     [
-      { ...filled, refunded_cents: '' },
-      { decision: 'approve', phrase: '25.90', note: null, refunded_cents: null },
+      { ...filled, shown: '' },
+      { decision: 'approve', phrase: '25.90', note: null, shown: '' },
     ],
-    [
-      { ...filled, refunded_cents: '1e3' },
-      { decision: 'approve', phrase: '25.90', note: null, refunded_cents: null },
-    ],
-    [{ ...filled, refunded_cents: '9007199254740993' }, { refunded_cents: null }],
+    [{ ...filled, shown: ' 0123456789ABCDEF.x ' }, { shown: ' 0123456789ABCDEF.x ' }],
     [
       { ...filled, approver: '0', bits: 'x' },
       { ...proof, decision: 'approve' },
@@ -113,15 +116,12 @@ describe('a posted decision', () => {
     expectPageHeaders(response);
   });
 
-  it.each(['decision=reject', 'phrase=25.90', 'note=x', 'refunded_cents=0'])(
-    'is refused with %s twice',
-    async (again) => {
-      const approver = approverApp();
-      const response = await approver.post(`${String(new URLSearchParams(filled))}&${again}`);
-      expect(response.status).toBe(422);
-      expect(approver.asked.map(({ method }) => method)).toEqual(['view']);
-    },
-  );
+  it.each(['decision=reject', 'phrase=25.90', 'note=x', 'shown=x'])('is refused with %s twice', async (again) => {
+    const approver = approverApp();
+    const response = await approver.post(`${String(new URLSearchParams(filled))}&${again}`);
+    expect(response.status).toBe(422);
+    expect(approver.asked.map(({ method }) => method)).toEqual(['view']);
+  });
 
   it.each([
     ['500 characters', 'x'.repeat(500)],
@@ -173,19 +173,23 @@ describe('a decision that is not taken', () => {
     [{ refused: 'wrong_phrase' }, 422],
     [{ refused: 'no_choice' }, 422],
     [{ refused: 'unreadable' }, 503],
-  ] as const)('takes no refund for seen that came in while the form is corrected: %j', async (refusal, expected) => {
-    const changed = approvalView({ ledger: ledgerFacts({ refunded_cents: 2590 }) });
+  ] as const)('takes no fact for seen that changed while the form is corrected: %j', async (refusal, expected) => {
+    const changed = approvalView({ facts: orderFacts({ 'Refunded so far': '25.90 BRL' }) });
     const { status, html } = await again({ ...refusal, view: changed });
     expect(status).toBe(expected);
-    expect(html).toContain('name="refunded_cents" value="0"');
+    expect(html).toContain(`name="shown" value="${shown}"`);
+    expect(html).not.toContain('<mark>');
   });
 
-  it('marks what has changed where the figures are stale, and asks for the choice and the phrase anew', async () => {
-    const changed = approvalView({ ledger: ledgerFacts({ refunded_cents: 2590 }) });
-    const { status, html } = await again({ refused: 'stale', view: changed });
+  it('marks the facts that have changed and no others, and asks for the choice and the phrase anew', async () => {
+    const facts = orderFacts({ 'Refunded so far': '25.90 BRL', 'Still refundable': '94.10 BRL' });
+    const { status, html } = await again({ refused: 'stale', view: approvalView({ facts }) });
     expect(status).toBe(409);
-    expect(readable(html)).toContain('was 0.00 BRL when you opened the page, is now 25.90 BRL');
-    expect(html).toContain('name="refunded_cents" value="2590"');
+    expect([...html.matchAll(/<mark>(.*?)<\/mark>/gs)].map(([, marked = '']) => readable(marked))).toEqual([
+      '25.90 BRL (changed since you opened the page)',
+      '94.10 BRL (changed since you opened the page)',
+    ]);
+    expect(html).toContain(`name="shown" value="${digestsOf(facts)}"`);
     expect(html).not.toMatch(/<input[^>]* checked/);
     expect(html).toMatch(/name="phrase" value=""/);
     expect(html).toContain('>Asked &lt;Bo&gt;</textarea>');
@@ -206,7 +210,7 @@ describe('a decision that is not taken', () => {
   it('keeps everything that was typed where the ledger cannot be read', async () => {
     const { status, headers, html } = await again({
       refused: 'unreadable',
-      view: approvalView({ ledger: null, is_ledger_read: false }),
+      view: approvalView({ facts: null }),
     });
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('30');
@@ -214,6 +218,6 @@ describe('a decision that is not taken', () => {
     expect(html).toMatch(/value="approve" checked/);
     expect(html).toMatch(/name="phrase" value="25.90"/);
     expect(html).toContain('>Asked &lt;Bo&gt;</textarea>');
-    expect(html).toContain('name="refunded_cents" value="0"');
+    expect(html).toContain(`name="shown" value="${shown}"`);
   });
 });

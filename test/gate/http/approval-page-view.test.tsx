@@ -4,7 +4,9 @@ import { convert } from 'html-to-text';
 import { describe, expect, it } from 'vitest';
 import { ApprovalBody, titleOf, type ApprovalPage } from '../../../src/gate/http/approver/approval-page-view.tsx';
 import type { ApprovalView } from '../../../src/gate/session/rpc.ts';
-import { approvalView, ledgerFacts } from '../../support/approval-view.ts';
+import type { Fact } from '../../../src/gate/tool/define-tool.ts';
+import { digestsOf } from '../../../src/gate/tool/facts.ts';
+import { approvalView, orderFacts } from '../../support/approval-view.ts';
 
 const toolChanged = { ok: false, refusal: { code: 'TOOL_CHANGED' } } as const;
 
@@ -42,15 +44,51 @@ function factsOf(html: string, section: string): Record<string, string> {
 const HOSTILE = `</bdi><script>alert(1)</script>" onclick="x" https://evil.test/a ana@evil.test \u202E<b>${'x'.repeat(300)}`;
 
 describe('ApprovalBody', () => {
-  it('says what the ledger says, and only that, under its heading', async () => {
-    const html = await htmlOf({ ledger: ledgerFacts({ refunded_cents: 1_000 }) });
+  it('says what the tool shows of the system of record, and only that, under its heading', async () => {
+    const facts: Fact[] = [
+      { label: 'Balance', value: '10.00 BRL' },
+      { label: 'Holder', value: 'Paula <b>Souza</b>', outside: true },
+      { label: 'Opened in', value: '<2019' },
+    ];
+    const html = await htmlOf({ facts });
     expect(factsOf(html, 'ledger')).toEqual({
-      Order: 'ORD-1001',
-      Customer: 'CUS-1',
-      'Order total': '120.00 BRL',
-      'Refunded so far': '10.00 BRL',
-      'Still refundable': '110.00 BRL',
+      Balance: '10.00 BRL',
+      Holder: 'Paula Souza',
+      'Opened in': '<2019',
     });
+    expect(html).toContain('&lt;2019');
+  });
+
+  it('sets its own figures in figures, and what somebody else worded in text', async () => {
+    const html = await htmlOf({
+      facts: [
+        { label: 'Balance', value: '10.00 BRL' },
+        { label: 'Holder', value: 'Paula', outside: true },
+      ],
+    });
+    expect(html).toContain('<dt>Balance</dt><dd class="figure"><bdi>10.00 BRL</bdi></dd>');
+    expect(html).toContain('<dt>Holder</dt><dd><bdi>Paula</bdi></dd>');
+  });
+
+  it('marks a fact that is not as it was shown, by its label and its value', async () => {
+    const before: Fact[] = [
+      { label: 'Total', value: '120.00 BRL' },
+      { label: 'Left', value: '120.00 BRL' },
+      { label: 'Holder', value: 'Paula', outside: true },
+    ];
+    const now: Fact[] = [
+      { label: 'Total', value: '120.00 BRL' },
+      { label: 'Rest', value: '120.00 BRL' },
+      { label: 'Holder', value: 'Ana', outside: true },
+    ];
+    const html = await htmlOf({ facts: now, again: { why: 'stale', shown: digestsOf(before) } });
+    expect(factsOf(html, 'ledger')).toEqual({
+      Total: '120.00 BRL',
+      Rest: '120.00 BRL (changed since you opened the page)',
+      Holder: 'Ana (changed since you opened the page)',
+    });
+    expect(html).toContain('<mark><bdi>Ana</bdi> (changed since you opened the page)</mark>');
+    expect(await htmlOf({ facts: now })).not.toContain('<mark>');
   });
 
   it('says what the agent claims, and only that, under its heading', async () => {
@@ -81,9 +119,9 @@ describe('ApprovalBody', () => {
     expect(titleOf(pageOf())).toBe('Your decision: Refund order, 25.90 BRL');
   });
 
-  it('warns where the same amount was refunded for the order already, or is asked for, while it can be decided', async () => {
+  it('warns where the same amount was moved there already, or is asked for, while it can be decided', async () => {
     const other = { id: 'apr_other', status: 'executed', amount_cents: 2590, currency: 'BRL', opened_at: 0 };
-    const refunded = 'The same amount was already refunded for this order';
+    const refunded = 'The same amount was already moved here';
     expect(await textOf({ others: [{ ...other, status: 'pending' }, other] })).toContain(refunded);
     expect(await textOf({ others: [{ ...other, status: 'pending' }] })).toContain('is already asked for');
     for (const differs of [{ amount_cents: 2591 }, { currency: 'USD' }, { status: 'rejected' }])
@@ -99,7 +137,7 @@ describe('ApprovalBody', () => {
     opened_at: Date.UTC(2026, 10, 12, 9, 30),
   };
 
-  it('lists the other requests for the order', async () => {
+  it('lists the other requests for the same', async () => {
     expect(await textOf({ others: [other] })).toContain(
       '5.00 BRL, executed asked at 2026-11-12 09:30 UTC, request apr_other',
     );
@@ -110,19 +148,20 @@ describe('ApprovalBody', () => {
     expect(await textOf({ others: [other] })).not.toContain('not shown');
   });
 
-  it('says that the ledger cannot be read instead of showing figures', async () => {
-    const html = await htmlOf({ ledger: null, is_ledger_read: false });
+  it('says that the system of record cannot be read instead of showing facts', async () => {
+    const html = await htmlOf({ facts: null, others: [other] });
     expect(factsOf(html, 'ledger')).toEqual({});
-    expect(html).toContain('The ledger cannot be read right now');
-    expect(html).toContain('name="refunded_cents" value=""');
+    expect(html).toContain('It cannot be read right now.');
+    expect(html).not.toContain('apr_other');
+    expect(html).toContain('name="shown" value=""');
   });
 
-  it('says that the ledger has nothing to show where that is so, and lists the other requests all the same', async () => {
-    const text = await textOf({ ledger: null, others: [other] });
-    expect(text).toContain('Nothing about an order can be shown for this request.');
+  it('says that there is nothing to show where a tool shows no facts, and lists the other requests all the same', async () => {
+    const text = await textOf({ facts: [], others: [other] });
+    expect(text).toContain('Nothing more can be shown for this request.');
     expect(text).not.toContain('cannot be read');
     expect(text).toMatch(/other requests for the same, last 30 days \* 5\.00 BRL, executed/i);
-    expect(await textOf({ ledger: null })).not.toMatch(/other requests/i);
+    expect(await textOf({ facts: [] })).toMatch(/other requests for the same, last 30 days None\./i);
   });
 
   it.each([
@@ -159,8 +198,13 @@ describe('ApprovalBody', () => {
     expect(text).toContain('Refunded 25.90 BRL');
   });
 
-  it.each(['caller_name', 'session_id', 'id'] as const)('shows a hostile %s as inert text', async (field) => {
-    const html = await htmlOf({ [field]: HOSTILE });
+  it.each([
+    ['caller_name', { caller_name: HOSTILE }],
+    ['session_id', { session_id: HOSTILE }],
+    ['id', { id: HOSTILE }],
+    ['fact from outside', { facts: [{ label: 'Holder', value: HOSTILE, outside: true }] }],
+  ] satisfies [string, Changes][])('shows a hostile %s as inert text', async (_what, changes) => {
+    const html = await htmlOf(changes);
     expect(html).not.toMatch(/<script|onclick="|<b>|evil\.test|\u202E/);
     expect(html).not.toContain('x'.repeat(121));
   });
@@ -172,9 +216,12 @@ describe('ApprovalBody', () => {
       currency: null,
       arguments: { comment },
     });
-    const harmless = skeleton(
-      await htmlOf({ claimed: claimedBy('x'), caller_name: 'x', note: 'x', status: 'rejected' }),
-    );
+    const holder = (value: string): Fact[] => [{ label: 'Holder', value, outside: true }];
+    const texts = (text: string): Changes => ({
+      ...{ claimed: claimedBy(text), facts: holder(text), caller_name: text, note: text },
+      status: 'rejected',
+    });
+    const harmless = skeleton(await htmlOf(texts('x')));
     const pieces = fc.constantFrom(
       '</bdi>',
       '<',
@@ -195,7 +242,7 @@ describe('ApprovalBody', () => {
     );
     await fc.assert(
       fc.asyncProperty(hostile, async (text) => {
-        const html = await htmlOf({ claimed: claimedBy(text), caller_name: text, note: text, status: 'rejected' });
+        const html = await htmlOf(texts(text));
         expect(skeleton(html)).toBe(harmless);
         for (const [, shown = ''] of html.matchAll(/<bdi>(.*?)<\/bdi>/gs))
           expect(shown).not.toMatch(/[<>]|:\/\/|[\0-\x1f\u202E]/);
@@ -215,7 +262,7 @@ describe('the form on the page', () => {
       'reject',
     ]);
     expect(html).toContain('name="phrase" value=""');
-    expect(html).toContain('name="refunded_cents" value="0"');
+    expect(html).toContain(`<input type="hidden" name="shown" value="${digestsOf(orderFacts())}"/>`);
   });
 
   it('does not repeat the token of the link', async () => {

@@ -10,7 +10,7 @@ import {
   sessionToken,
 } from '../../support/approver-app.ts';
 
-const filled = { decision: 'approve', phrase: '25.90', note: '', refunded_cents: '0' };
+const filled = { decision: 'approve', phrase: '25.90', note: '', shown: '0123456789abcdef' };
 const withoutNonce = (html: string): string => html.replace(/nonce="[^"]*"/, '');
 
 describe('an approval link that is opened', () => {

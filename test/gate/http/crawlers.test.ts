@@ -2,8 +2,7 @@
 import crawlers from 'crawler-user-agents';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { app } from '../../support/tools.ts';
-import { registry } from '../../support/tools.ts';
+import { allTools, app } from '../../support/tools.ts';
 import { nodeSession } from '../../support/node-session.ts';
 
 const variables = {
@@ -17,7 +16,7 @@ const agents = crawlers.flatMap(({ instances }) => instances ?? []);
 
 /** A refund that waits for its approver, behind the Worker's own surface. */
 async function parkedRefund() {
-  const { session, uid, object, own, shared } = await nodeSession([...registry.values()], { confirm_above_cents: 0 });
+  const { session, uid, object, own, shared } = await nodeSession(allTools, { confirm_above_cents: 0 });
   shared.exec(
     "INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES ('ORD-1001', 'CUS-1', 90, 'BRL')",
   );

@@ -4,8 +4,9 @@ import { expect, it } from 'vitest';
 import { ApprovalBody } from '../../../src/gate/http/approver/approval-page-view.tsx';
 import { approvalMail, noticeMail } from '../../../src/gate/mail/messages.ts';
 import type { ApprovalView } from '../../../src/gate/session/rpc.ts';
+import type { Fact } from '../../../src/gate/tool/define-tool.ts';
 import { refundOrder } from '../../../src/tools/orders/refund-order.ts';
-import { approvalView, ledgerFacts } from '../../support/approval-view.ts';
+import { approvalView } from '../../support/approval-view.ts';
 import { describeCorpus, payloadsOf, type Corpus } from '../../support/corpora.ts';
 
 const LINK = 'https://toolgate.test/approvals/apr_1?t=header.claims.signature';
@@ -20,22 +21,26 @@ function inFours(strings: string[]): Texts[] {
   return fours.map(([a = 'x', b = 'x', c = 'x', d = 'x']) => [a, b, c, d]);
 }
 
+/** Facts that somebody else worded. */
+const worded = (...values: string[]): Fact[] => values.map((value) => ({ label: 'Customer', value, outside: true }));
+
 const rejected = ([a, b, c, d]: Texts): ApprovalView =>
   approvalView({
     status: 'rejected',
     caller_name: a,
     note: b,
     claimed: { amount_cents: 2590, currency: 'BRL', arguments: { order_id: c, reason: d } },
-    ledger: ledgerFacts({ order_id: d, customer_id: c }),
+    facts: worded(c, d),
     others: [{ id: a, status: b, amount_cents: 1, currency: 'BRL', opened_at: 0 }],
     result: { ok: false, refusal: { code: 'CONFIRMATION_REJECTED', note: b } },
   });
 
 /** The page again, with what was typed kept in its fields. */
 const typed = async ([a, b, c, d]: Texts): Promise<string> => {
-  const form = { decision: null, phrase: a, note: b, refunded_cents: 0 };
+  const form = { decision: null, phrase: a, note: b, shown: c };
   const view = approvalView({
     claimed: { amount_cents: 2590, currency: 'BRL', arguments: { order_id: c, reason: d } },
+    facts: worded(a, b),
   });
   const problems: ['wrong_phrase'] = ['wrong_phrase'];
   return pageOf(<ApprovalBody page={{ view, approver: 0, again: { why: 'problems', problems }, typed: form }} />);
@@ -45,7 +50,9 @@ const pageOf = async (body: ReturnType<typeof ApprovalBody>): Promise<string> =>
 
 /** Tags with their attributes, and no text: what a browser would build. A field's own value is text too. */
 const builtOf = (document: string): string[] =>
-  (document.match(/<[^>]*>/g) ?? []).map((tag) => tag.replace(/(<input type="text" [^>]*)value="[^"]*"/, '$1'));
+  (document.match(/<[^>]*>/g) ?? []).map((tag) =>
+    tag.replace(/(<input type="(?:text|hidden)" [^>]*)value="[^"]*"/, '$1'),
+  );
 
 /** What no text between the tags may be: it would be a link where a reader's program makes links of words. */
 const LINKED = /:\/\/|\bwww\.\w|[^\s@]@[a-z0-9-]+\.[a-z]/i;
@@ -59,7 +66,7 @@ const mailOf = async ([a, b, c, d]: Texts, name: string): Promise<object> => {
   };
   const asked = { kind: 'approval', to: 'ana@shop.example', link: LINK } as const;
   return approvalMail(
-    { ...asked, view: approvalView({ claimed, session_id: a, caller_name: name }) },
+    { ...asked, view: approvalView({ claimed, session_id: a, caller_name: name, facts: worded(c, d) }) },
     refundOrder.inputSchema,
   );
 };

@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { app } from '../../support/tools.ts';
+import { app, registry } from '../../support/tools.ts';
 import { openApiDocument } from '../../../src/gate/http/docs/openapi.ts';
 import { PROBLEM_TYPES } from '../../../src/gate/http/shared/problem.ts';
 
-const document = openApiDocument('https://toolgate.test');
+const document = openApiDocument('https://toolgate.test', registry);
 const paths = document['paths'] as Record<string, Record<string, { operationId: string }>>;
 const described = Object.entries(paths).flatMap(([path, operations]) =>
   Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { approvalMail, noticeMail, type Mail, type NoticeTask } from '../../../src/gate/mail/messages.ts';
 import type { ApprovalView } from '../../../src/gate/session/rpc.ts';
 import { refundOrder } from '../../../src/tools/orders/refund-order.ts';
-import { approvalView, ledgerFacts } from '../../support/approval-view.ts';
+import { approvalView, orderFacts } from '../../support/approval-view.ts';
 
 const LINK = 'https://toolgate.test/approvals/apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48?t=header.claims.signature';
 
@@ -36,10 +36,14 @@ const factsOfHtml = ({ html }: Mail): string[] =>
 
 const everyMail: [string, () => Promise<Mail>][] = [
   ['an approval', () => approval()],
-  ['an approval whose ledger cannot be read', () => approval({ ledger: null, is_ledger_read: false })],
-  ['an approval of what is about no order', () => approval({ ledger: null })],
+  ['an approval whose facts cannot be read', () => approval({ facts: null })],
+  ['an approval of a tool that shows no facts', () => approval({ facts: [] })],
   [
-    'an approval of a busy order',
+    'an approval with a fact that somebody else worded',
+    () => approval({ facts: [{ label: 'Customer', value: 'www.evil.example', outside: true }] }),
+  ],
+  [
+    'an approval of a busy subject',
     () =>
       approval({
         others: Array.from({ length: 12 }, (_, index) => ({
@@ -57,16 +61,17 @@ const everyMail: [string, () => Promise<Mail>][] = [
 ];
 
 describe('approvalMail', () => {
-  it('says what the ledger says apart from what the agent claims', async () => {
-    const { text } = await approval({ ledger: ledgerFacts({ refunded_cents: 1_000 }) });
+  it('says what the system of record says apart from what the agent claims', async () => {
+    const { text } = await approval({ facts: orderFacts({ 'Refunded so far': '10.00 BRL' }) });
     const [, ledger = '', claims = ''] =
-      /What the ledger says\n-+\n(.*?)\n\nWhat the agent claims, unchecked\n-+\n(.*?)\n\n/s.exec(text) ?? [];
+      /What the system of record says\n-+\n(.*?)\n\nWhat the agent claims, unchecked\n-+\n(.*?)\n\n/s.exec(text) ?? [];
     expect(ledger.split('\n').map((line) => line.trim())).toEqual([
       'Order: ORD-1001',
       'Customer: CUS-1',
       'Order total: 120.00 BRL',
       'Refunded so far: 10.00 BRL',
-      'Other requests for this order, last 30 days: none',
+      'Still refundable: 120.00 BRL',
+      'Other requests for the same, last 30 days: none',
     ]);
     expect(claims.split('\n').map((line) => line.trim())).toEqual([
       'Tool: refund_order',
@@ -76,28 +81,34 @@ describe('approvalMail', () => {
     ]);
   });
 
-  it('lists the other requests for the order', async () => {
+  it('lists the other requests for the same', async () => {
     const other = { id: 'apr_other', status: 'executed', amount_cents: 500, currency: 'BRL', opened_at: 0 };
     const { text } = await approval({ others: [other] });
-    expect(text).toContain('Other requests for this order, last 30 days: 1');
+    expect(text).toContain('Other requests for the same, last 30 days: 1');
     const busy = await approval({ others: [other], others_left: 20 });
-    expect(busy.text).toContain('Other requests for this order, last 30 days: 21');
+    expect(busy.text).toContain('Other requests for the same, last 30 days: 21');
     expect(text).toContain('apr_other: 5.00 BRL, executed, asked on 1970-01-01');
   });
 
-  it('leaves a customer to the page whose name is no customer id', async () => {
-    for (const customer_id of ['www.evil.example/x', 'ana@shop.example', 'CUS-1 pay.example'])
-      expect((await approval({ ledger: ledgerFacts({ customer_id }) })).text).toContain(
-        'Customer: shown on the page only',
-      );
+  it('leaves a fact that somebody else worded to the page, and keeps its label', async () => {
+    for (const value of ['www.evil.example/x', 'ana@shop.example', 'CUS-1 pay.example', 'harmless']) {
+      const { text, html } = await approval({
+        facts: [
+          { label: 'Customer', value, outside: true },
+          { label: 'Order', value: 'ORD-1001' },
+        ],
+      });
+      expect(text).toContain('  Customer: shown on the page only\n  Order: ORD-1001\n');
+      expect(text + html).not.toContain(value);
+    }
   });
 
-  it('tells a ledger that has nothing to show from one that cannot be read', async () => {
-    const { text } = await approval({ ledger: null });
-    expect(text).toContain('Ledger: nothing about an order can be shown for this request');
-    expect(text).not.toContain('Other requests');
-    const unread = await approval({ ledger: null, is_ledger_read: false });
-    expect(unread.text).toContain('Ledger: could not be read when this mail was written');
+  it('tells a tool that shows no facts from facts that cannot be read', async () => {
+    const { text } = await approval({ facts: [] });
+    expect(text).toContain('says\n------------------------------\n  Other requests for the same, last 30 days: none\n');
+    const unread = await approval({ facts: null });
+    expect(unread.text).toContain('Facts: could not be read when this mail was written');
+    expect(unread.text).not.toContain('Other requests');
   });
 
   it('names the application, the times in UTC, and the link once in each form', async () => {

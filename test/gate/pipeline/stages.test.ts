@@ -12,15 +12,17 @@ import { nodeSession } from '../../support/node-session.ts';
 const closeAccount = defineTool({
   name: 'close_account',
   description: 'Closes an account.',
-  effect: 'keyed',
   risky: true,
-  reads: [],
-  writes: ['refunds'],
   input: z.strictObject({ account_id: z.string().describe('Account id.') }),
   output: z.strictObject({ account_id: z.string() }),
   codes: {},
   check: async () => ({ ok: true, seen: {} }),
-  run: () => Promise.reject(new Error('it was carried out')),
+  effect: {
+    ledger: 'accounts',
+    send: () => {
+      throw new Error('it was carried out');
+    },
+  },
 });
 
 const refund = { order_id: 'ORD-1001', amount_cents: 2590, currency: 'BRL', reason: 'damaged' };

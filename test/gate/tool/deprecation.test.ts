@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { JsonObject } from '../../../src/gate/json.ts';
-import { CURRENCIES } from '../../../src/gate/ports.ts';
 import { definitionFormats } from '../../../src/gate/providers/index.ts';
 import { defineTool, type Tool } from '../../../src/gate/tool/define-tool.ts';
 import { registryOf } from '../../../src/gate/tool/registry.ts';
+import { CURRENCIES, orders } from '../../../src/tools/orders/orders.ts';
 import { toolNamed } from '../../support/tools.ts';
 import { nodeSession } from '../../support/node-session.ts';
 
@@ -12,10 +12,8 @@ import { nodeSession } from '../../support/node-session.ts';
 const refundOrderV2 = defineTool({
   name: 'refund_order_v2',
   description: 'Refunds part or all of one order, for a reason in words.',
-  effect: 'keyed',
   risky: true,
-  reads: ['orders'],
-  writes: ['refunds'],
+  reads: { orders },
   input: z.strictObject({
     order_id: z.string().describe('Order id.'),
     amount_cents: z.int().positive().describe('Refund amount in minor units (cents).'),
@@ -33,7 +31,20 @@ const refundOrderV2 = defineTool({
     const order = await orders.find(order_id, customer_id);
     return order === null ? { ok: false, code: 'ORDER_NOT_FOUND', facts: {} } : { ok: true, seen: { ...order } };
   },
-  run: (refund, { refunds }, attempt, { customer_id }) => refunds.send(attempt, refund, customer_id),
+  subject: ({ order_id }) => order_id,
+  effect: {
+    ledger: 'orders',
+    send: ({ order_id, amount_cents }) => ({
+      sql: `
+        SELECT NULL AS code, NULL AS facts, json_object(
+          'order_id', ?1,
+          'refunded_cents', CAST(?2 AS INTEGER),
+          'remaining_refundable_cents', total_cents - coalesce(applied_cents, 0) - CAST(?2 AS INTEGER)) AS answer
+        FROM orders LEFT JOIN subject_totals ON backend = 'ledger:orders' AND subject = order_id
+        WHERE order_id = ?1`,
+      params: [order_id, amount_cents],
+    }),
+  },
 });
 
 /** The published tool on the day its successor is published. */
@@ -105,7 +116,6 @@ describe('defineTool', () => {
       name: 'old_tool',
       effect: 'none',
       risky: false,
-      reads: [],
       input: z.strictObject({}),
       output: z.strictObject({}),
       codes: {},

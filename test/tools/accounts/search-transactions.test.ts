@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/gate/json.ts';
-import type { Accounts, TransactionQuery } from '../../../src/gate/ports.ts';
+import type { SqlRow, SqlValue } from '../../../src/gate/ports.ts';
 import { searchTransactions } from '../../../src/tools/accounts/search-transactions.ts';
 import { readWith, refusedFields } from '../../support/bound-tool.ts';
 
@@ -11,51 +11,50 @@ const search = (changes: JsonObject = {}): JsonObject => ({
 });
 const rent = { posted_on: '2026-03-02', type: 'DEBIT', amount_cents: 90_000, memo: 'Rent' } as const;
 
-/** An account that remembers what it was asked. */
-function account(): { accounts: Accounts; queries: TransactionQuery[] } {
-  const queries: TransactionQuery[] = [];
-  const accounts: Accounts = {
-    async transactions(query) {
-      queries.push(query);
-      return { currency: 'USD', transactions: [rent], more: true };
-    },
+/** An account in USD of so many transactions, all of them rent, that remembers what it was asked. */
+function account(size: number) {
+  const asked: SqlValue[][] = [];
+  const read = (_sql: string, params: SqlValue[]): SqlRow[] => {
+    asked.push(params);
+    const none = { posted_on: null, type: null, amount_cents: null, memo: null };
+    return size === 0
+      ? [{ currency: 'USD', ...none }]
+      : Array.from({ length: size }, () => ({ currency: 'USD', ...rent }));
   };
-  return { accounts, queries };
+  return { read, asked };
 }
 
 describe('searchTransactions', () => {
   it('answers with the account, its currency, its transactions and whether there are more', async () => {
-    const { accounts } = account();
-    const answer = await readWith(searchTransactions, search(), { accounts });
-    const data = { account_id: 'ACC-98124501', currency: 'USD', transactions: [rent], more: true };
-    expect(answer).toEqual({ ok: true, data });
-    expect(searchTransactions.misfit(data)).toBeNull();
+    for (const [size, shown, more] of [
+      [0, 0, false],
+      [1, 1, false],
+      [50, 50, false],
+      [51, 50, true],
+    ] as const) {
+      const answer = await readWith(searchTransactions, search(), account(size).read);
+      const transactions = Array.from({ length: shown }, () => rent);
+      const data = { account_id: 'ACC-98124501', currency: 'USD', transactions, more };
+      expect(answer).toEqual({ ok: true, data });
+      expect(searchTransactions.misfit(data)).toBeNull();
+    }
   });
 
   it('asks for all types and amounts unless told otherwise, 50 at most', async () => {
-    const { accounts, queries } = account();
-    await readWith(searchTransactions, search({ transaction_type: null, min_amount_cents: null }), { accounts });
-    expect(queries).toEqual([
-      {
-        account_id: 'ACC-98124501',
-        customer_id: 'CUS-1',
-        start_date: '2026-03-01',
-        transaction_type: 'ALL',
-        min_amount_cents: 0,
-        limit: 50,
-      },
-    ]);
+    const { read, asked } = account(1);
+    await readWith(searchTransactions, search({ transaction_type: null, min_amount_cents: null }), read);
+    // One more than is shown, to know whether there are more.
+    expect(asked).toEqual([['ACC-98124501', 'CUS-1', '2026-03-01', 'ALL', 0, 51]]);
   });
 
   it('asks in the name of nobody where the session has no customer', async () => {
-    const { accounts, queries } = account();
-    await readWith(searchTransactions, search(), { accounts }, null);
-    expect(queries.map(({ customer_id }) => customer_id)).toEqual([null]);
+    const { read, asked } = account(1);
+    await readWith(searchTransactions, search(), read, null);
+    expect(asked.map(([, customer_id]) => customer_id)).toEqual([null]);
   });
 
   it('says so where there is no such account', async () => {
-    const accounts: Accounts = { transactions: async () => null };
-    expect(await readWith(searchTransactions, search(), { accounts })).toEqual({
+    expect(await readWith(searchTransactions, search(), () => [])).toEqual({
       ok: false,
       code: 'ACCOUNT_NOT_FOUND',
       facts: {},

@@ -1,18 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { Documents, HelpDocument } from '../../../src/gate/ports.ts';
+import type { SqlRow, SqlValue } from '../../../src/gate/ports.ts';
 import { countDocuments } from '../../../src/tools/help-centre/count-documents.ts';
+import type { HelpDocument } from '../../../src/tools/help-centre/documents.ts';
 import { lookupDocument } from '../../../src/tools/help-centre/lookup-document.ts';
 import { readWith, refusedFields } from '../../support/bound-tool.ts';
 
 const warranty: HelpDocument = { id: 'kc-warranty-v2', title: 'Warranty', version: '2', status: 'current', lang: 'en' };
-const documents: Documents = {
-  find: async (id) => (id === warranty.id ? warranty : null),
-  count: async (status) => (status === 'current' ? 12 : 1),
-};
+/** A help centre of that one document, with 12 current and 1 superseded where it is asked for a number. */
+function helpCentre(sql: string, [asked]: SqlValue[]): SqlRow[] {
+  if (sql.includes('count(*)')) return [{ documents: asked === 'current' ? 12 : 1 }];
+  return asked === warranty.id ? [warranty] : [];
+}
 
 describe('lookupDocument', () => {
   it('answers with what the help centre says of the document', async () => {
-    expect(await readWith(lookupDocument, { doc_id: 'kc-warranty-v2' }, { documents })).toEqual({
+    expect(await readWith(lookupDocument, { doc_id: 'kc-warranty-v2' }, helpCentre)).toEqual({
       ok: true,
       data: warranty,
     });
@@ -20,7 +22,7 @@ describe('lookupDocument', () => {
   });
 
   it('says so where there is no such document', async () => {
-    expect(await readWith(lookupDocument, { doc_id: 'kc-warranty-v3' }, { documents })).toEqual({
+    expect(await readWith(lookupDocument, { doc_id: 'kc-warranty-v3' }, helpCentre)).toEqual({
       ok: false,
       code: 'DOCUMENT_NOT_FOUND',
       facts: {},
@@ -46,7 +48,7 @@ describe('countDocuments', () => {
     ['current', 12],
     ['superseded', 1],
   ])('counts those that are %s', async (status, count) => {
-    expect(await readWith(countDocuments, { status }, { documents })).toEqual({ ok: true, data: { status, count } });
+    expect(await readWith(countDocuments, { status }, helpCentre)).toEqual({ ok: true, data: { status, count } });
   });
 
   it.each([['draft'], [null], ['CURRENT']])('refuses the status %j', (status) => {

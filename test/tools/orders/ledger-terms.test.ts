@@ -20,29 +20,44 @@ function holds(sql: string, ...params: (string | number | null)[]): boolean {
   }
 }
 
-const holdsOrder = (changes: {
-  order_id?: string;
-  total_cents?: number;
-  refunded_cents?: number;
-  currency?: string;
-}) => {
-  const order = { order_id: 'ORD-1001', total_cents: 12_000, refunded_cents: 0, currency: 'BRL', ...changes };
+const holdsOrder = (changes: { order_id?: string; total_cents?: number; currency?: string }) => {
+  const order = { order_id: 'ORD-1001', total_cents: 12_000, currency: 'BRL', ...changes };
   return holds(
-    "INSERT INTO orders (order_id, customer_id, total_cents, refunded_cents, currency) VALUES (?, 'CUS-1', ?, ?, ?)",
+    "INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES (?, 'CUS-1', ?, ?)",
     order.order_id,
     order.total_cents,
-    order.refunded_cents,
     order.currency,
   );
 };
 
-const holdsRefund = (amount_cents: number | null, order_id: string | null = 'ORD-1001'): boolean =>
-  holds(
-    `INSERT INTO attempts (effect_key, call_key, attempt, uid, tool, applied, answer, order_id, amount_cents, currency, reason, at)
-     VALUES ('effect', 'call', 1, 'uid', 'refund_order', 1, '{}', ?, ?, 'BRL', 'damaged', 1)`,
-    order_id,
-    amount_cents,
-  );
+/** Stores an order over `total_cents`, then refunds of it one by one; how many the ledger took. Nothing is kept. */
+function refundsHeld(total_cents: number, amounts: (number | null)[], subject = 'ORD-1001'): number {
+  database.exec('SAVEPOINT refunds_under_test');
+  try {
+    database
+      .prepare(
+        "INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES ('ORD-1001', 'CUS-1', ?, 'BRL')",
+      )
+      .run(total_cents);
+    const insert = database.prepare(
+      `INSERT INTO attempts
+         (backend, subject, effect_key, call_key, attempt, uid, tool, amount_cents, currency, details, applied, answer, at)
+       VALUES ('ledger:orders', ?, ?, 'call', 1, 'uid', 'refund_order', ?, iif(?3 IS NULL, NULL, 'BRL'), '{}', 1, '{}', 1)`,
+    );
+    return amounts.filter((amount_cents, index) => {
+      try {
+        return insert.run(subject, `effect${index}`, amount_cents).changes === 1;
+      } catch {
+        return false;
+      }
+    }).length;
+  } finally {
+    database.exec('ROLLBACK TO refunds_under_test; RELEASE refunds_under_test');
+  }
+}
+
+const holdsRefund = (amount_cents: number | null, subject?: string): boolean =>
+  refundsHeld(Number.MAX_SAFE_INTEGER, [amount_cents], subject) === 1;
 
 const validRefund = { order_id: 'ORD-1001', amount_cents: 2590, currency: 'BRL', reason: 'damaged' };
 const takes = (tool: string, args: JsonObject): boolean => toolNamed(tool)?.bind(args).ok ?? false;
@@ -96,15 +111,26 @@ describe('the arguments of refund_order', () => {
 describe('the ledger', () => {
   it('never holds more refunded than was paid', () => {
     fc.assert(
-      fc.property(fc.nat(), fc.integer({ min: -10, max: 2 ** 31 }), (total_cents, refunded_cents) => {
-        expect(holdsOrder({ total_cents, refunded_cents })).toBe(refunded_cents >= 0 && refunded_cents <= total_cents);
-      }),
+      fc.property(
+        fc.nat({ max: 300 }),
+        fc.array(fc.integer({ min: 1, max: 200 }), { maxLength: 5 }),
+        (total, amounts) => {
+          let left = total;
+          const fitting = amounts.filter((amount) => {
+            if (amount > left) return false;
+            left -= amount;
+            return true;
+          });
+          expect(refundsHeld(total, amounts)).toBe(fitting.length);
+        },
+      ),
     );
   });
 
   it('holds no applied refund without an amount or an order', () => {
+    expect(holdsRefund(2590)).toBe(true);
     expect(holdsRefund(null)).toBe(false);
-    expect(holdsRefund(2590, null)).toBe(false);
+    expect(holdsRefund(2590, 'ORD-1002')).toBe(false);
   });
 });
 
