@@ -1,7 +1,8 @@
 /**
  * What callers and models rely on of every published tool, as it stands in test/golden: one file for each format of
  * `GET /v1/tools`, and contract.json for what no definition shows. A published contract never changes, defaults included
- * (SPEC 8): models were prompted with it, approvals were given for it. Its only later change is the sentence "Deprecated:
+ * (docs/specification.md#declaring-a-tool): models were prompted with it, approvals were given for it. Its only later
+ * change is the sentence "Deprecated:
  * use …" at the end of its description, which is left out here.
  */
 import { existsSync, readFileSync } from 'node:fs';

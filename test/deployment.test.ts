@@ -1,4 +1,4 @@
-/** SPEC 10: what `wrangler deploy --env production` would deploy, as wrangler itself reads the configuration. */
+/** docs/specification.md#configuration: what `wrangler deploy --env production` would deploy, as wrangler itself reads the configuration. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { unstable_readConfig } from 'wrangler';

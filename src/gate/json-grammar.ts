@@ -1,5 +1,5 @@
 /**
- * Walks a text once, left to right, and names the first thing SPEC stage 2 refuses. It builds no value and remembers only
+ * Walks a text once, left to right, and names the first thing docs/specification.md#stage-2-parse refuses. It builds no value and remembers only
  * the names of the objects still open: a syntax tree of one hostile mebibyte fills an isolate's 128 MB, a walk does not.
  * Every loop and pattern here is linear.
  */

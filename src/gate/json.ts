@@ -1,6 +1,6 @@
 /**
- * The one JSON reader for what strangers send: HTTP bodies and the `arguments` strings inside them (SPEC stage 2). Nothing
- * is repaired, because a guess about what was meant is a decision about money. A parser that lets the last of two equal
+ * The one JSON reader for what strangers send: HTTP bodies and the `arguments` strings inside them
+ * (docs/specification.md#stage-2-parse). Nothing is repaired, because a guess about what was meant is a decision about money. A parser that lets the last of two equal
  * names win, or rounds a number, lets the audit and the ledger read one text in two ways.
  * It knows nothing of schemas: integers beyond 2^53 and missing members are theirs to refuse.
  */

@@ -1,5 +1,6 @@
 /**
- * The one structured answer to a call (SPEC 3), the closed set of reasons the gate can refuse with (SPEC 4),
+ * The one structured answer to a call (docs/specification.md#one-call), the closed set of reasons the gate can refuse with
+ * (docs/specification.md#stages),
  * and what each of them tells the model. A tool's own codes are declared in its file and travel as one member.
  * Messages hold no input: only declared names, limits, and values of closed sets.
  */

@@ -58,7 +58,7 @@ export type Attempt = {
   money: Money | null;
 };
 
-/** What the ledger's row says, and the only result of an attempt (SPEC 6). */
+/** What the ledger's row says, and the only result of an attempt (docs/specification.md#life-of-an-effect). */
 export type LedgerRow = { applied: true; answer: JsonObject } | { applied: false; code: string; facts: JsonObject };
 
 /** A void has no guard: it says "this attempt will never be applied", or finds that it was. */
@@ -66,7 +66,7 @@ export interface Attempts {
   void(attempt: Attempt, code: string): Promise<LedgerRow>;
 }
 
-/** A backend failed in a known way. `transient`: trying again may help (SPEC 4, stage 8). */
+/** A backend failed in a known way. `transient`: trying again may help (docs/specification.md#stage-8-execute). */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';
   readonly transient: boolean;

@@ -1,4 +1,4 @@
-/** SPEC 2 and 3: what holds for every request, and calls, from outside. */
+/** docs/specification.md#credentials and docs/specification.md#requests-and-problems: what holds for every request, and calls, from outside. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshWorker, slugOf, type Caller, type Client, type Session } from './client.ts';
 

@@ -1,4 +1,4 @@
-/** SPEC 10 "Local": whatever ends `npm run dev` and `npm run demo`, and whenever, they leave no process and no port behind. */
+/** docs/specification.md#on-this-machine: whatever ends `npm run dev` and `npm run demo`, and whenever, they leave no process and no port behind. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {

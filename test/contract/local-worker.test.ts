@@ -1,4 +1,4 @@
-/** SPEC 10 "Local": what `npm run dev` prints works as it stands, and nothing is left running. */
+/** docs/specification.md#on-this-machine: what `npm run dev` prints works as it stands, and nothing is left running. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

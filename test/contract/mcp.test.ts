@@ -1,4 +1,4 @@
-/** SPEC 3 "MCP", as the protocol's own client meets it over HTTP. Black box. */
+/** docs/specification.md#mcp, as the protocol's own client meets it over HTTP. Black box. */
 import { ProtocolError, type Client as McpClient } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';

@@ -1,4 +1,4 @@
-/** SPEC 3: what `/openapi.json` says of every route is what a running Worker answers. */
+/** docs/specification.md#requests-and-problems: what `/openapi.json` says of every route is what a running Worker answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { linkInMail } from '../../scripts/demo-approval.ts';
 import { providerBodies } from '../support/provider-bodies.ts';

@@ -1,4 +1,4 @@
-/** SPEC 3 "Sessions" and SPEC 5 "GET /v1/approvals/{id}", from outside. */
+/** docs/specification.md#sessions and docs/specification.md#asking-about-an-approval, from outside. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freshWorker, slugOf, type Answer, type Caller, type Client, type Session } from './client.ts';
 

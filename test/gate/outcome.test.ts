@@ -11,7 +11,7 @@ import {
 const head = { call_id: 'c1', tool: 'refund_order', step: 3 };
 const approval = { id: 'apr_1', status: 'pending', expires_at: '2026-12-01T00:00:00.000Z', arguments: {} } as const;
 
-/** One refusal of each code, and what SPEC 3 has the model do about it. */
+/** One refusal of each code, and what docs/specification.md#one-call has the model do about it. */
 const refusals: { [Code in Refusal['code']]: [Extract<Refusal, { code: Code }>, Next] } = {
   STEP_LIMIT: [{ code: 'STEP_LIMIT', max_steps: 10 }, 'stop_and_tell_user'],
   UNKNOWN_TOOL: [{ code: 'UNKNOWN_TOOL', available: ['get_order'] }, 'fix_and_retry'],

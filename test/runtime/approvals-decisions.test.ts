@@ -1,4 +1,4 @@
-/** What an approver's decision does, what it is checked against again, and what else may come first (SPEC 5). */
+/** What an approver's decision does, what it is checked against again, and what else may come first (docs/specification.md#the-page-and-the-decision). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/gate/ports.ts';

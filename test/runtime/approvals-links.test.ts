@@ -1,4 +1,4 @@
-/** Who may look at an approval, what they see, and that looking changes nothing (SPEC 5). */
+/** Who may look at an approval, what they see, and that looking changes nothing (docs/specification.md#the-page-and-the-decision). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalView, LinkProof } from '../../src/gate/session/rpc.ts';

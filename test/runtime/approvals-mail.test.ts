@@ -1,4 +1,4 @@
-/** Asking people by mail: from the parked call over the queue to each address, whatever fails on the way (SPEC 5). */
+/** Asking people by mail: from the parked call over the queue to each address, whatever fails on the way (docs/specification.md#mail). */
 import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a host sees of an approval while it waits, and that nothing the agent's side sees names a person (SPEC 5). */
+/** What a host sees of an approval while it waits, and that nothing the agent's side sees names a person (docs/specification.md#asking-about-an-approval). */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalAnswer } from '../../src/gate/session/rpc.ts';
 import { decide, linkOf, parkedRefund, parkIn, reject, statusOf, type Parked } from '../support/approver.ts';

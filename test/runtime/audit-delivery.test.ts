@@ -1,4 +1,4 @@
-/** How rows of the log come to D1, whole and once, whatever D1 answers meanwhile (SPEC 7). */
+/** How rows of the log come to D1, whole and once, whatever D1 answers meanwhile (docs/specification.md#audit). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { chainHash, firstPrevious, type AuditRow } from '../../src/gate/ledger/audit-row.ts';

@@ -1,4 +1,4 @@
-/** The session's log: one row for everything that happened, chained, and what of it goes where (SPEC 7). */
+/** The session's log: one row for everything that happened, chained, and what of it goes where (docs/specification.md#audit). */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hashOf } from '../../src/gate/canonical.ts';
 import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The places at which rows do not follow from the row before, as SPEC 7 words it. */
+/** The places at which rows do not follow from the row before, as docs/specification.md#audit words it. */
 function breaksOf({ caller_id, session_id, uid }: Agent, rows: AuditRow[]): number[] {
   let previous = hashOf([caller_id, session_id, uid]);
   return rows.flatMap((row, place) => {

@@ -1,5 +1,6 @@
 /**
- * Every request the object takes, every await of it, every fault there, everything that may come after (SPEC 6): in the end
+ * Every request the object takes, every await of it, every fault there, everything that may come after
+ * (docs/specification.md#life-of-an-effect): in the end
  * the ledger moved once or not at all, the audit tells it once, and nothing is stuck or called failed that was applied.
  *
  * The awaits are found by standing at the object's doors and are listed in test/golden/awaits.json; the matrix runs over the

@@ -1,4 +1,4 @@
-/** The life of an effect (SPEC 6): what a person approved, while it runs and while nobody runs it. Each test is one cell. */
+/** The life of an effect (docs/specification.md#life-of-an-effect): what a person approved, while it runs and while nobody runs it. Each test is one cell. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   APPLIED,

@@ -1,4 +1,4 @@
-/** `identical_effects: "ask"` (SPEC 6): what was applied once is asked about each further time, and stays what it was. */
+/** `identical_effects: "ask"` (docs/specification.md#another-approval-under-ask): what was applied once is asked about each further time, and stays what it was. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   APPLIED,

@@ -1,4 +1,4 @@
-/** Whose a `call_id` is (SPEC 4, stages 0 and 4; SPEC 6): the first call's that came with it, also after a death. */
+/** Whose a `call_id` is (docs/specification.md#transport-retries): the first call's that came with it, also after a death. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   APPLIED,

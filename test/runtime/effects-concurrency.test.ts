@@ -1,4 +1,4 @@
-/** Many at once (SPEC 4 and 6): whatever arrives in parallel, steps, limits, approvals and the ledger hold. */
+/** Many at once (docs/specification.md#stages and docs/specification.md#life-of-an-effect): whatever arrives in parallel, steps, limits, approvals and the ledger hold. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-/** The life of an effect (SPEC 6): what is over — executed, rejected, expired, failed — and what an attempt's number follows. */
+/** The life of an effect (docs/specification.md#life-of-an-effect): what is over — executed, rejected, expired, failed — and what an attempt's number follows. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-/** Transport retries (SPEC 4, stage 0): the same `call_id` with equal arguments asks again after one call; it is no new one. */
+/** Transport retries (docs/specification.md#transport-retries): the same `call_id` with equal arguments asks again after one call; it is no new one. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   APPLIED,

@@ -1,4 +1,4 @@
-/** The life of an effect (SPEC 6), the first rows of its table: nothing known, judging, pending. Each test is one cell. */
+/** The life of an effect (docs/specification.md#life-of-an-effect), the first rows of its table: nothing known, judging, pending. Each test is one cell. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   APPLIED,

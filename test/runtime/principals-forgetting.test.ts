@@ -1,4 +1,4 @@
-/** When a session is forgotten, what keeps it, and what remains (SPEC 3 and 7). */
+/** When a session is forgotten, what keeps it, and what remains (docs/specification.md#sessions and docs/specification.md#audit). */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { linkOf, parkedRefund, reject } from '../support/approver.ts';

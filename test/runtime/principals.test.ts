@@ -1,4 +1,4 @@
-/** Opening, rejoining, narrowing and ending a session, and how its caller's changes reach it (SPEC 2 and 3). */
+/** Opening, rejoining, narrowing and ending a session, and how its caller's changes reach it (docs/specification.md#changes-to-a-caller and docs/specification.md#sessions). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sessionObjectName } from '../../src/gate/auth/tokens.ts';

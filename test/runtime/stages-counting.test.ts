@@ -1,4 +1,4 @@
-/** Stage 0 and the counting of stage 4: steps, loops, and what starts a count anew (SPEC 4). */
+/** Stage 0 and the counting of stage 4: steps, loops, and what starts a count anew (docs/specification.md#stage-0-step-budget). */
 import { evictDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

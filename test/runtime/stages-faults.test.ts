@@ -1,4 +1,4 @@
-/** What a call is told when a backend is slow, out of reach, or broken, before any effect was sent (SPEC 4, stages 5 and 8). */
+/** What a call is told when a backend is slow, out of reach, or broken, before any effect was sent (docs/specification.md#stage-8-execute). */
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { auditIn, rowsIn } from '../support/inside.ts';

@@ -1,4 +1,4 @@
-/** Stage 6: limits, what is reserved under them, and the notices that make "it was passed on" true (SPEC 4). */
+/** Stage 6: limits, what is reserved under them, and the notices that make "it was passed on" true (docs/specification.md#stage-6-policy). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { decide, linkOf, parkedRefund, parkIn, reject, type Parked } from '../support/approver.ts';

@@ -1,4 +1,4 @@
-/** The order of the nine stages, and what never gets past the first of them (SPEC 4). */
+/** The order of the nine stages, and what never gets past the first of them (docs/specification.md#stages). */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/gate/ports.ts';

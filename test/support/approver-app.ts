@@ -74,7 +74,7 @@ export function approverApp({ view = { view: approvalView() }, decide }: PlayedA
   };
 }
 
-/** The headers of SPEC 5's last point, exactly; returns the nonce. */
+/** The headers of docs/specification.md#the-page-and-the-decision, exactly; returns the nonce. */
 export function expectPageHeaders({ headers }: Response): string {
   const policy = headers.get('content-security-policy') ?? '';
   const [, nonce = ''] =

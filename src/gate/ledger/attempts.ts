@@ -1,5 +1,6 @@
 /**
- * The ledger's rows of attempts (SPEC 6): each is written once, applied or void, whichever is inserted first. The row that
+ * The ledger's rows of attempts (docs/specification.md#life-of-an-effect): each is written once, applied or void, whichever
+ * is inserted first. The row that
  * a batch reads last is the only result, whatever guards, counts and errors say.
  */
 import * as z from 'zod';

@@ -6,7 +6,8 @@ import * as z from 'zod';
 import { hashOf } from '../canonical.ts';
 
 /**
- * A row of SPEC 7 as it is hashed, stored and shown; the columns in D1 are its keys. It says what a row is made of and not
+ * A row of docs/specification.md#audit as it is hashed, stored and shown; the columns in D1 are its keys. It says what a
+ * row is made of and not
  * what a good one holds, so that a row tampered with still reaches whoever verifies.
  */
 export const auditRow = z.strictObject({

@@ -7,7 +7,8 @@ import type { CallerChange, LedgerSql, Policy, SqlRow } from '../ports.ts';
 import { integer, jsonText } from './columns.ts';
 
 /**
- * A stored policy. Its ranges are those of SPEC 3 "Administration"; amounts in minor units, null: no limit. Policies stored
+ * A stored policy. Its ranges are those of docs/specification.md#administration; amounts in minor units, null: no limit.
+ * Policies stored
  * by other versions are read with it, here and in every session's row: unknown members are passed over, since a rollback
  * meets those of the version before it, and each field added later needs a `.default()`, which old rows get. What an
  * operator may send is judged strictly, in http.

@@ -1,5 +1,6 @@
 /**
- * Cleans strings that were written outside before a model or a person reads them (SPEC 9). A courtesy, not the guard: it
+ * Cleans strings that were written outside before a model or a person reads them
+ * (docs/specification.md#what-the-model-reads). A courtesy, not the guard: it
  * makes the usual attacks harmless and text readable, and every stage of the gate holds without it.
  */
 import { withoutAddresses } from './addresses.ts';

@@ -1,5 +1,6 @@
 /**
- * What the model reads: one rendering for text answers, provider results and MCP (SPEC 9). The frame tells data from
+ * What the model reads: one rendering for text answers, provider results and MCP
+ * (docs/specification.md#what-the-model-reads). The frame tells data from
  * instructions, so nothing inside may look like the frame. This does not clean the data; it only keeps it inside.
  */
 import { canonicalJson } from '../canonical.ts';

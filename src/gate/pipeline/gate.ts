@@ -90,7 +90,7 @@ export type Earlier =
 
 /** Reads of the session's records. */
 export interface Records {
-  /** The record that decides about a key, by the table of SPEC 6; null where there is none. */
+  /** The record that decides about a key, by the table of docs/specification.md#life-of-an-effect; null where there is none. */
   current(key: string): EffectRecord | null;
   /** The last round in which this key was executed; 0 where it never was. */
   executedRound(key: string): number;

@@ -1,4 +1,4 @@
-/** Opening, rejoining, narrowing, ending a session, and hearing of its caller's changes (SPEC 2 and 3). */
+/** Opening, rejoining, narrowing, ending a session, and hearing of its caller's changes (docs/specification.md#changes-to-a-caller and docs/specification.md#sessions). */
 import type { Refusal } from '../outcome.ts';
 import type { CallerChange, Policy, Scope } from '../ports.ts';
 import { extendSession, openSession, withdrawSession } from '../ledger/sessions.ts';

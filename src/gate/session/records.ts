@@ -1,4 +1,4 @@
-/** The session's records: every read and write of the table `record`. All synchronous; see SPEC 6 for what each state means. */
+/** The session's records: every read and write of the table `record`. All synchronous; see docs/specification.md#life-of-an-effect for what each state means. */
 import * as z from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { Refusal } from '../outcome.ts';

@@ -139,7 +139,7 @@ export type LedgerEffect<Input> = {
 };
 
 const DEFAULT_TIMEOUT_MS = 2_000;
-/** Longer names are truncated in outcomes and could no longer be looked up (SPEC 3). */
+/** Longer names are truncated in outcomes and could no longer be looked up (docs/specification.md#one-call). */
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 
 /** Refuses a name that stage 1 could never find, and a deprecated tool whose description does not say so. */

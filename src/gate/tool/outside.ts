@@ -1,6 +1,7 @@
 /**
  * How a tool says that an output string was written by somebody else: the published schema carries it, and whoever passes
- * the output on cleans it by its kind (SPEC 9). A string that is not declared must be ours: a closed set or a pattern.
+ * the output on cleans it by its kind (docs/specification.md#what-the-model-reads). A string that is not declared must be
+ * ours: a closed set or a pattern.
  */
 import * as z from 'zod';
 

@@ -1,4 +1,4 @@
-/** Every crawler of a public list opens the link of an approval, and nothing comes of it (SPEC 5). */
+/** Every crawler of a public list opens the link of an approval, and nothing comes of it (docs/specification.md#the-page-and-the-decision). */
 import crawlers from 'crawler-user-agents';
 import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** The limits a backend's work runs under (SPEC 4, stage 8). */
+/** The limits a backend's work runs under (docs/specification.md#stage-8-execute). */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deadlineOf } from '../../../src/gate/pipeline/deadline.ts';
 import { UpstreamError } from '../../../src/gate/ports.ts';

@@ -1,4 +1,4 @@
-/** The agent's view of an approval: it may look and wait, never decide (SPEC 5). The approver's page is another file. */
+/** The agent's view of an approval: it may look and wait, never decide (docs/specification.md#asking-about-an-approval). The approver's page is another file. */
 import { Hono } from 'hono';
 import * as z from 'zod';
 import type { ApprovalAnswer } from '../../session/rpc.ts';

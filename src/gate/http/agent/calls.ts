@@ -1,4 +1,4 @@
-/** One call, one outcome: `POST /v1/calls` (SPEC 3). */
+/** One call, one outcome: `POST /v1/calls` (docs/specification.md#one-call). */
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { readAgentBody } from '../shared/body.ts';

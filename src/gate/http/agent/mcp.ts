@@ -1,5 +1,6 @@
 /**
- * The tools over MCP: `POST /mcp` (SPEC 3). A call takes the same way through the same stages as one of `POST /v1/calls`.
+ * The tools over MCP: `POST /mcp` (docs/specification.md#mcp). A call takes the same way through the same stages as one of
+ * `POST /v1/calls`.
  * There is no stream, no session of the protocol's own, and nothing is ever asked of the client (no elicitation, no
  * sampling): only an approver's link decides.
  */

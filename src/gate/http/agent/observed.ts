@@ -1,4 +1,4 @@
-/** The last thing that happens to an outcome before anyone outside reads it, as JSON or as text (SPEC 9). */
+/** The last thing that happens to an outcome before anyone outside reads it, as JSON or as text (docs/specification.md#what-the-model-reads). */
 import type { Outcome } from '../../outcome.ts';
 import { observe } from '../../observation/observe.ts';
 import type { HttpContext } from '../shared/context.ts';

@@ -1,5 +1,6 @@
 /**
- * A provider's response in, the results of its next request out: `POST /v1/calls/{provider}` (SPEC 3). The calls of one body
+ * A provider's response in, the results of its next request out: `POST /v1/calls/{provider}`
+ * (docs/specification.md#provider-calls). The calls of one body
  * run one after another, as their order says; each takes its step and has its outcome and audit row like any other.
  */
 import { Hono } from 'hono';

@@ -1,4 +1,4 @@
-/** Opening, rejoining and ending sessions with a caller's API key (SPEC 3). */
+/** Opening, rejoining and ending sessions with a caller's API key (docs/specification.md#sessions). */
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { signSessionToken } from '../../auth/tokens.ts';

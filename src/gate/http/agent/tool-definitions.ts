@@ -1,4 +1,4 @@
-/** The tools a session may use, as a provider's request takes them: `GET /v1/tools` (SPEC 3). */
+/** The tools a session may use, as a provider's request takes them: `GET /v1/tools` (docs/specification.md#tool-definitions). */
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { definitionFormats } from '../../providers/index.ts';

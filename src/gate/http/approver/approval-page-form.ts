@@ -1,4 +1,4 @@
-/** What an approver's browser posts. The order of SPEC 3: content type, length, body. */
+/** What an approver's browser posts. The order of docs/specification.md#requests-and-problems: content type, length, body. */
 import * as z from 'zod';
 import type { DecisionRequest } from '../../session/rpc.ts';
 import { hasPlainBody, MAX_BODY_BYTES, readAtMost } from '../shared/body.ts';

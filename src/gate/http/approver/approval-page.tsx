@@ -1,5 +1,6 @@
 /**
- * The approver's routes (SPEC 5). The link is the only credential; looking changes nothing, whoever looks: mail scanners open
+ * The approver's routes (docs/specification.md#the-page-and-the-decision). The link is the only credential; looking changes
+ * nothing, whoever looks: mail scanners open
  * links, run scripts and post forms. What keeps a scanner from deciding is the phrase, what keeps another site from it is the
  * Origin, and what decides is the session object.
  */

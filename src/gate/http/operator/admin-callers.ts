@@ -1,4 +1,4 @@
-/** Callers: making, changing, rekeying and revoking them (SPEC 3 "Administration"). A key is shown once, when it is made. */
+/** Callers: making, changing, rekeying and revoking them (docs/specification.md#administration). A key is shown once, when it is made. */
 import { Hono } from 'hono';
 import { newApiKey, newCallerId } from '../../auth/api-key.ts';
 import type { Policy } from '../../ports.ts';

@@ -1,4 +1,4 @@
-/** What an operator may set for a caller (SPEC 3 "Administration"), and what does not go together. */
+/** What an operator may set for a caller (docs/specification.md#administration), and what does not go together. */
 import * as z from 'zod';
 import { shownToolName } from '../../outcome.ts';
 import { MAX_ADDRESS_CHARACTERS, type Policy } from '../../ports.ts';

@@ -1,5 +1,6 @@
 /**
- * Reads bodies in the order of SPEC 3: content type, length, strict JSON, schema. Hono's own validators are not used
+ * Reads bodies in the order of docs/specification.md#requests-and-problems: content type, length, strict JSON, schema.
+ * Hono's own validators are not used
  * for bodies: they read a wrong content type as `{}` and let the last of two equal names win.
  */
 import type * as z from 'zod';

@@ -46,7 +46,8 @@ export const agentTools = (c: HttpContext, agent: SessionClaims): Promise<string
   sessionStub(c.env, agent.caller, agent.session).tools(agent.uid);
 
 /**
- * What is wrong with a request is told to a live session alone: the credential comes first (SPEC 3). A good call is asked
+ * What is wrong with a request is told to a live session alone: the credential comes first
+ * (docs/specification.md#requests-and-problems). A good call is asked
  * nothing here, since its session judges the token by itself.
  */
 export async function refuseAgent(c: HttpContext, agent: SessionClaims, refusal: Response): Promise<Response> {

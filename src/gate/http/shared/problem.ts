@@ -18,7 +18,7 @@ export type ProblemType = {
 /** Failed credentials are counted per minute (the rate-limit binding's period), polls too. */
 const RETRY_AFTER_A_MINUTE = { 'Retry-After': '60' };
 
-/** Every problem type there is (SPEC 3), once. */
+/** Every problem type there is (docs/specification.md#requests-and-problems), once. */
 export const PROBLEM_TYPES = {
   'invalid-json': {
     status: 400,

@@ -1,6 +1,6 @@
 /**
  * Stage 4: one intent, one effect. First the call's id and its repetitions, then what the record of its key says
- * (the table of SPEC 6). Reads are never answered from a record.
+ * (the table of docs/specification.md#life-of-an-effect). Reads are never answered from a record.
  */
 import { hashOf } from '../../canonical.ts';
 import type { Verdict } from '../../outcome.ts';
