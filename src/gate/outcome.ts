@@ -8,7 +8,7 @@ import type { JsonObject } from './json.ts';
 /** What the model should do about a refusal. */
 export type Next = 'fix_and_retry' | 'wait_for_approval' | 'use_previous_result' | 'stop_and_tell_user';
 
-/** One argument that does not fit; `hint` repeats the field's own description. */
+/** One argument that does not fit. `issue` completes the sentence that `field` begins; `hint` is the field's description. */
 export type Problem = { field: string; issue: string; hint?: string };
 
 export const APPROVAL_STATUSES = ['pending', 'approved', 'executed', 'rejected', 'expired', 'failed'] as const;
@@ -152,7 +152,7 @@ export function messageOf(refusal: Refusal): string {
       return `The arguments are not one JSON object: ${refusal.reason}.`;
     case 'INVALID_ARGUMENTS':
       return refusal.problems
-        .map(({ field, issue, hint }) => `${field}: ${issue}${hint === undefined ? '' : ` (${hint})`}`)
+        .map(({ field, issue, hint }) => `${field} ${issue}${hint === undefined ? '' : ` (${hint})`}`)
         .join('; ');
     case 'CALL_ID_REUSED':
       return 'This call_id was already used for another call of this session. Use a new one for each new call.';

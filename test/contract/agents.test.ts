@@ -132,7 +132,9 @@ describe('toolgate', () => {
     const gate = gateOf(api_key, 'over');
     await gate.tools('openai');
     await client.send('/v1/sessions/over', { method: 'DELETE', credential: api_key });
-    await expect(gate.tools('openai')).rejects.toThrow(/Toolgate answered 409: .*this session was ended/);
+    await expect(gate.tools('openai')).rejects.toThrow(
+      /Toolgate answered 409: .*session_id names a session that was ended/,
+    );
   });
 });
 

@@ -45,7 +45,7 @@ describe('toOutcome', () => {
     const code = refusal.code === 'TOOL_CODE' ? 'ORDER_NOT_FOUND' : refusal.code;
     const outcome = toOutcome(head, { ok: false, refusal });
     expect(outcome).toMatchObject({ ...head, ok: false, code, replayed: false, next });
-    expect(outcome.message).toMatch(/\.$|^a: b \(c\)$|no photo$|err_1$/);
+    expect(outcome.message).toMatch(/\.$|^a b \(c\)$|no photo$|err_1$/);
     expect(outcome).not.toHaveProperty('data');
   });
 
