@@ -7,7 +7,7 @@ import { ApprovalQuery } from '../../src/gate/http/agent/approval-status.ts';
 import { CallBody } from '../../src/gate/http/agent/calls.ts';
 import { OpenBody } from '../../src/gate/http/agent/sessions.ts';
 import { ToolsQuery } from '../../src/gate/http/agent/tool-definitions.ts';
-import { allTools } from '../../src/tools/index.ts';
+import { allTools } from '../support/tools.ts';
 
 const messagesOf = (schema: z.ZodType, value: unknown): string[] =>
   schema.safeParse(value).error?.issues.map(({ message }) => message) ?? [];
