@@ -12,6 +12,7 @@ import { serve } from '../../examples/host.ts';
 import { runOllama } from '../../examples/ollama.ts';
 import { runOpenAIChat } from '../../examples/openai-chat.ts';
 import { runOpenAI } from '../../examples/openai-responses.ts';
+import { rehearse } from '../../examples/rehearsal.ts';
 import { replay } from '../../examples/scripted-model.ts';
 import { openSession, toolgate, type Gate } from '../../examples/toolgate.ts';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
@@ -135,6 +136,16 @@ describe('toolgate', () => {
     await expect(gate.tools('openai')).rejects.toThrow(
       /Toolgate answered 409: .*session_id names a session that was ended/,
     );
+  });
+});
+
+describe('rehearse', () => {
+  it('plays one step to the loop and gives what the model would have been asked', async () => {
+    const { api_key } = await client.newCaller();
+    const [lookUp = {}, , , end = {}] = recorded('openai');
+    const { result, requests } = await rehearse(client.worker.url, api_key, [lookUp, end]);
+    expect(result).toBe(SAID);
+    expect(codesTold([requests[1]])).toEqual(['OK', 'OK']);
   });
 });
 
