@@ -20,12 +20,12 @@ export async function linkInMail(worker: Pick<LocalWorker, 'mails' | 'url'>, app
 /** Opens the page, types the phrase it asks for, sends the form. */
 export async function approveOnPage(link: string, phrase: string): Promise<void> {
   const page = await (await answerOf(link)).text();
-  const [, refunded_cents = ''] = /name="refunded_cents" value="(\d+)"/.exec(page) ?? [];
+  const [, shown = ''] = /name="shown" value="([0-9a-f.]+)"/.exec(page) ?? [];
   const answer = await answerOf(link, {
     method: 'POST',
     redirect: 'manual',
     headers: { Origin: new URL(link).origin },
-    body: new URLSearchParams({ decision: 'approve', phrase, note: '', refunded_cents }),
+    body: new URLSearchParams({ decision: 'approve', phrase, note: '', shown }),
   });
   if (answer.status !== 303) throw new Error(`the page answered ${answer.status}`);
 }

@@ -22,15 +22,15 @@ ${call({ tool: 'get_order', arguments: order })}
 # 2. Ask for a refund: it waits for a person
 ASKED=$(${call({ tool: 'refund_order', arguments: refund })}); echo "$ASKED"
 
-# 3. Read the approver's mail (it leaves within seconds; its link is also shown in the first terminal)
+# 3. Read the approver's mail (it leaves within seconds; the first terminal shows its link too)
 MAILS=${mailsUrl(url)}
 APPROVAL=$(echo "$ASKED" | grep -o 'apr_[0-9a-f]*' | head -n 1)
 mails() { for ID in $(curl -s "$MAILS" | grep -o '"messageId":"[^"]*"' | cut -d '"' -f 4); do curl -s -G "$MAILS" --data-urlencode "email_id=$ID"; done; }
 LINK=; until [ -z "$APPROVAL" ] || [ -n "$LINK" ]; do sleep 1; LINK=$(mails | grep -o "${url}/approvals/$APPROVAL?t=[A-Za-z0-9_.-]*" | head -n 1); done; echo "\${LINK:-Nothing waits: see the answer to 2}"
 
 # 4. Approve: open the link in a browser, type 25.90 and choose, or post what its form would (303: decided)
-SHOWN=$(curl -s "$LINK" | grep -o 'name="refunded_cents" value="[0-9]*"' | grep -o '[0-9]*')
-curl -s -o /dev/null -w '%{http_code}\\n' "$LINK" -H 'Origin: ${url}' -d decision=approve -d phrase=25.90 -d "refunded_cents=$SHOWN"
+SHOWN=$(curl -s "$LINK" | grep -o 'name="shown" value="[0-9a-f.]*"' | grep -o '[0-9a-f.]\\{16,\\}')
+curl -s -o /dev/null -w '%{http_code}\\n' "$LINK" -H 'Origin: ${url}' -d decision=approve -d phrase=25.90 -d "shown=$SHOWN"
 
 # 5. Make the same call again: it is done, and was done once
 ${call({ tool: 'refund_order', arguments: refund })}
