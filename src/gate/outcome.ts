@@ -44,7 +44,10 @@ export type Refusal =
   | { code: 'SESSION_ENDED' }
   | { code: 'WITHDRAWN' }
   | { code: 'APPROVAL_EXPIRED' }
-  | { code: 'TOOL_CODE'; tool_code: string; message: string };
+  | ({ code: 'TOOL_CODE'; tool_code: string } & ToolRefusal);
+
+/** What one of a tool's own codes tells the model; without `next` it is `fix_and_retry`. */
+export type ToolRefusal = { message: string; next?: 'fix_and_retry' | 'stop_and_tell_user' };
 
 /** The gate's own codes. */
 export type GateCode = Exclude<Refusal['code'], 'TOOL_CODE'>;
@@ -112,14 +115,14 @@ export function toOutcome(head: OutcomeHead, verdict: Verdict): Outcome {
     code: codeOf(refusal),
     replayed,
     message: messageOf(refusal),
-    next: nextOf(refusal.code),
+    next: (refusal.code === 'TOOL_CODE' ? refusal.next : undefined) ?? nextOf(refusal.code),
     ...(refusal.code === 'INVALID_ARGUMENTS' ? { problems: refusal.problems } : {}),
     ...(refusal.code === 'UNKNOWN_TOOL' ? { available: refusal.available } : {}),
     ...(refusal.code === 'CONFIRMATION_REQUIRED' ? { approval: refusal.approval } : {}),
   };
 }
 
-/** What each code tells the model to do; a tool's own codes are all told alike. */
+/** What each code tells the model to do. A tool may declare another `next` for a code of its own. */
 export function nextOf(code: Refusal['code']): Next {
   switch (code) {
     case 'INVALID_JSON':

@@ -49,6 +49,11 @@ describe('toOutcome', () => {
     expect(outcome).not.toHaveProperty('data');
   });
 
+  it("tells a tool's own code as the tool declares it", () => {
+    const refusal = { code: 'TOOL_CODE', tool_code: 'NOTHING_LEFT', message: 'x', next: 'stop_and_tell_user' } as const;
+    expect(toOutcome(head, { ok: false, refusal })).toMatchObject({ code: 'NOTHING_LEFT', next: 'stop_and_tell_user' });
+  });
+
   it('adds what only that code has, and nothing where it has none', () => {
     const shared = ['call_id', 'code', 'message', 'next', 'ok', 'replayed', 'step', 'tool'];
     const more: Record<string, string> = {

@@ -27,7 +27,7 @@ export async function businessRules(call: Proposal, gate: Gate): Promise<Checkin
 export const toolCode = (definition: Tool, code: string, facts: CheckedCall['seen']): Refusal => ({
   code: 'TOOL_CODE',
   tool_code: code,
-  message: definition.message(code, facts),
+  ...definition.refusal(code, facts),
 });
 
 /** What a failed read means. Only a read tool's limit is a `TIMEOUT`: of an effect it would say too much. */
