@@ -1,13 +1,13 @@
 /** The agent's view of an approval: it may look and wait, never decide (SPEC 5). The approver's page is another file. */
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { observe } from '../../observation/observe.ts';
 import type { ApprovalAnswer } from '../../session/rpc.ts';
 import { timestamp } from '../../time.ts';
 import { refuseQuery } from '../shared/body.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
 import { authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
-import { observed } from './observed.ts';
 import { problem } from '../shared/problem.ts';
 
 type Approval = Exclude<ApprovalAnswer, { refused: string }>;
@@ -32,7 +32,9 @@ export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
     Number(query.data.wait),
   );
   if (!('refused' in answer)) {
-    return wantsModelText(c) ? answerModelText(c, observed(c, answer.outcome)) : c.json(shownApproval(c, answer));
+    return wantsModelText(c)
+      ? answerModelText(c, observe(answer.outcome, c.get('registry')))
+      : c.json(shownApproval(c, answer));
   }
   switch (answer.refused) {
     case 'unauthorized':
@@ -52,6 +54,6 @@ function shownApproval(c: HttpContext, { expires_at, decided_at, note, outcome, 
     expires_at: timestamp(expires_at),
     ...(decided_at === null ? {} : { decided_at: timestamp(decided_at) }),
     ...(note === null ? {} : { note }),
-    ...(isOpen ? {} : { outcome: observed(c, outcome) }),
+    ...(isOpen ? {} : { outcome: observe(outcome, c.get('registry')) }),
   };
 }
