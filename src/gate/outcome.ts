@@ -49,6 +49,11 @@ export type Refusal =
 /** What one of a tool's own codes tells the model; without `next` it is `fix_and_retry`. */
 export type ToolRefusal = { message: string; next?: 'fix_and_retry' | 'stop_and_tell_user' };
 
+/** Nothing was changed: a back end could not be reached before anything was sent, or the attempt was voided. */
+export const UNREACHED = { code: 'UPSTREAM_UNAVAILABLE', sent: false } as const satisfies Refusal;
+/** An effect was sent and its result is not known yet. */
+export const UNSETTLED = { code: 'UPSTREAM_UNAVAILABLE', sent: true } as const satisfies Refusal;
+
 /** The gate's own codes. */
 export type GateCode = Exclude<Refusal['code'], 'TOOL_CODE'>;
 

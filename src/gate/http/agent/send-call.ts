@@ -2,7 +2,7 @@
 import type { SessionClaims } from '../../auth/tokens.ts';
 import { logError } from '../../log-line.ts';
 import { observe } from '../../observation/observe.ts';
-import { toOutcome, type Outcome } from '../../outcome.ts';
+import { UNSETTLED, toOutcome, type Outcome } from '../../outcome.ts';
 import type { CallAnswer, CallRequest, SessionRpc } from '../../session/rpc.ts';
 import { sessionStub, type HttpContext } from '../shared/context.ts';
 import { refuseCredential } from '../shared/credentials.ts';
@@ -53,7 +53,7 @@ export async function propose(freshStub: () => SessionRpc, proposal: Proposal): 
     return placed(await withOneResend(freshStub, call));
   } catch {
     // Whether an effect was sent is known to the object alone: `sent` is the answer that risks nothing.
-    const verdict = { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } } as const;
+    const verdict = { ok: false, refusal: UNSETTLED } as const;
     return { outcome: toOutcome({ call_id: call.call_id, tool: call.tool, step: null }, verdict), standing: null };
   }
 }
