@@ -2,7 +2,17 @@
 import { defineConfig, type OxlintOverride } from 'oxlint';
 
 /** Files at the top of src/gate/ that any room may use; they use only each other. */
-const shared = ['outcome', 'ports', 'json', 'json-grammar', 'canonical', 'time', 'error-facts', 'log-line'];
+const shared = [
+  'outcome',
+  'ports',
+  'json',
+  'json-grammar',
+  'canonical',
+  'time',
+  'error-facts',
+  'log-line',
+  'schema-messages',
+];
 const entries = ['index', 'worker', 'app', 'env'];
 
 /** The session object is reached by RPC: other rooms name its types and never load its code. */

@@ -1,28 +1,34 @@
 /** A caller with an approver, and one open session of it: what a person needs to try a local Worker. */
 import * as z from 'zod';
-import { tools } from '../src/tools/index.ts';
-import { askJson } from './answer.ts';
+import { answerOf, askJson } from './answer.ts';
 import type { LocalWorker } from './local-worker.ts';
 
-const DEMO_CALLER = {
-  name: 'Demo shop',
-  allowed_tools: tools.map(({ name }) => name),
-  approvers: ['approver@example.com'],
-};
+const description = z.object({ components: z.object({ schemas: z.record(z.string(), z.unknown()) }) });
+const ARGUMENTS = '.arguments';
 
 export type Demo = { apiKey: string; token: string };
 
 /** Throws with the status and body of whatever is refused. */
 export async function openDemo(
   { url, adminToken }: Pick<LocalWorker, 'url' | 'adminToken'>,
-  caller: object = DEMO_CALLER,
+  caller?: object,
   opening: object = {},
 ): Promise<Demo> {
   const { api_key } = z
     .object({ api_key: z.string() })
-    .parse(await askJson(`${url}/admin/callers`, adminToken, caller));
+    .parse(await askJson(`${url}/admin/callers`, adminToken, caller ?? (await callerOfAllTools(url))));
   const { token } = z
     .object({ token: z.string() })
     .parse(await askJson(`${url}/v1/sessions`, api_key, { customer_id: 'CUS-1', ...opening }));
   return { apiKey: api_key, token };
+}
+
+async function callerOfAllTools(url: string): Promise<object> {
+  const { components } = description.parse(await (await answerOf(`${url}/openapi.json`)).json());
+  const tools = Object.keys(components.schemas).filter((name) => name.endsWith(ARGUMENTS));
+  return {
+    name: 'Demo shop',
+    allowed_tools: tools.map((name) => name.slice(0, -ARGUMENTS.length)),
+    approvers: ['approver@example.com'],
+  };
 }

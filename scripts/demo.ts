@@ -54,12 +54,11 @@ let ending: Promise<never> | undefined;
 
 onEnding(() => void end(130));
 try {
-  console.log('Starting the Worker on this machine …');
   const worker = await startWorker({
     persistTo: folder,
     secretsFile: join(folder, 'secrets'),
     main: join(ROOT, 'demo/worker.ts'),
-    sql: [join(ROOT, 'scripts/sample-data.sql')],
+    onPhase: (phase) => console.log(phase),
   });
   await Promise.race([play(worker), worker.ended.then((reason) => Promise.reject(new Error(reason)))]);
   await end(0);

@@ -1,18 +1,19 @@
 /**
- * `npm run dev [-- --port N]`: the whole product on this machine, with sample data, a demo caller and a session to try it
- * with. Needs nothing but the repository and leaves no process behind.
+ * `npm run dev [-- --port N] [-- --log]`: the whole product on this machine, with sample data, a demo caller and a session
+ * to try it with. Needs nothing but the repository and leaves no process behind. With `--log` the terminal shows the log.
  */
 import { onEnding } from './ending.ts';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openDemo } from './demo-caller.ts';
+import { keepLog } from './dev-log.ts';
 import { stopAll } from './guarded.ts';
 import { startWorker } from './local-worker.ts';
 import { quickStart } from './quick-start.ts';
-import { writeSampleData } from './sample-data.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_PORT = '8787';
+const LOG = join(ROOT, '.wrangler/dev.log');
 const SHUT =
   'The gate is shut: .dev.vars lacks what the log names. Mend it, or delete the file for a new one, and start again.';
 
@@ -29,25 +30,36 @@ onEnding(() => {
   void end(0);
 });
 
-function wantedPort(): number {
-  const { values } = parseArgs({ options: { port: { type: 'string', default: DEFAULT_PORT } } });
+function wanted(): { port: number; log: boolean } {
+  const { values } = parseArgs({
+    options: { port: { type: 'string', default: DEFAULT_PORT }, log: { type: 'boolean', default: false } },
+  });
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('--port takes a number from 1 to 65535.');
-  return port;
+  return { port, log: values.log };
 }
 
 try {
-  console.log('Starting …');
+  const { port, log } = wanted();
+  const print = (line: string): void => console.log(line);
   const worker = await startWorker({
-    port: wantedPort(),
+    port,
     persistTo: join(ROOT, '.wrangler/state'),
     secretsFile: join(ROOT, '.dev.vars'),
-    sql: [writeSampleData(join(ROOT, '.wrangler'))],
-    onLine: (line) => console.log(line),
+    onPhase: print,
+    onLine: keepLog(LOG, log, print),
   });
-  if (worker.isConfigured) console.log(quickStart(worker.url, await openDemo(worker)));
-  // Asked once more, now that the log is shown: it names what is missing.
-  else console.log(`${SHUT}\n${await (await fetch(`${worker.url}/readyz`)).text()}`);
+  const logged = `The log is in ${relative(process.cwd(), LOG)}.${log ? '' : ' npm run dev -- --log shows it here.'}`;
+  if (worker.isConfigured) {
+    print('Opening a session to try it with …');
+    const demo = await openDemo(worker);
+    print(logged);
+    print(quickStart(worker.url, demo));
+  } else {
+    // Asked once more, now that the log is kept: it names what is missing.
+    await (await fetch(`${worker.url}/readyz`)).text();
+    print(`${SHUT}\n${logged}`);
+  }
   throw new Error(await worker.ended);
 } catch (error) {
   if (!stopping) {

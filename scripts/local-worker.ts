@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { hex } from '../src/gate/canonical.ts';
 import type { Guarded } from './guarded.ts';
+import { prepareDatabase } from './local-database.ts';
 import { localMails, type LocalMail } from './local-mails.ts';
-import { claimPort, runWrangler, startWrangler } from './wrangler.ts';
+import { claimPort, startWrangler } from './wrangler.ts';
 
-const DATABASE = 'toolgate';
 const START_LIMIT_MS = 60_000;
 /** No mail leaves this machine, so any sender will do. */
 const MAIL_FROM = 'toolgate@example.com';
@@ -28,8 +28,8 @@ export type StartOptions = {
   port?: number;
   /** Another entry file than wrangler.toml's. */
   main?: string;
-  /** SQL files to load after the migrations; each must be harmless to repeat. */
-  sql?: readonly string[];
+  /** Hears what begins, so that a person who waits knows. */
+  onPhase?: (phase: string) => void;
   /** Gets each line the Worker prints once it serves. */
   onLine?: (line: string) => void;
 };
@@ -45,16 +45,17 @@ export type LocalWorker = {
   stop: () => Promise<void>;
 };
 
+/** Starts it with the sample data in its database. */
 export async function startWorker(options: StartOptions): Promise<LocalWorker> {
-  const { persistTo, secretsFile, main, sql = [], onLine } = options;
+  const { persistTo, secretsFile, main, onPhase, onLine } = options;
   const port = await claimPort(options.port ?? 0);
   const url = `http://localhost:${port}`;
   const secrets = ensureSecrets(secretsFile);
-  const local = ['--local', '--persist-to', persistTo];
 
-  await runWrangler(['d1', 'migrations', 'apply', DATABASE, ...local], persistTo);
-  for (const file of sql) await runWrangler(['d1', 'execute', DATABASE, ...local, '--yes', '--file', file], persistTo);
+  onPhase?.('Preparing the database and its sample data …');
+  await prepareDatabase(persistTo);
 
+  onPhase?.('Starting the Worker …');
   // PUBLIC_URL stands on the command line, not in the file, so that it follows the port.
   const sender = 'MAIL_FROM' in secrets ? [] : ['--var', `MAIL_FROM:${MAIL_FROM}`];
   const served = ['--port', String(port), '--inspector-port', '0', '--var', `PUBLIC_URL:${url}`, ...sender];

@@ -22,7 +22,7 @@ ${call({ tool: 'get_order', arguments: order })}
 # 2. Ask for a refund: it waits for a person
 ASKED=$(${call({ tool: 'refund_order', arguments: refund })}); echo "$ASKED"
 
-# 3. Read the approver's mail (it leaves within seconds; its link is also shown in the first terminal)
+# 3. Read the approver's mail (it leaves within seconds; the first terminal shows its link too)
 MAILS=${mailsUrl(url)}
 APPROVAL=$(echo "$ASKED" | grep -o 'apr_[0-9a-f]*' | head -n 1)
 mails() { for ID in $(curl -s "$MAILS" | grep -o '"messageId":"[^"]*"' | cut -d '"' -f 4); do curl -s -G "$MAILS" --data-urlencode "email_id=$ID"; done; }

@@ -3,5 +3,5 @@ export { formatMoney } from './money/money.ts';
 export type { JsonObject, JsonValue } from './json.ts';
 export type { Kit, LedgerSql, Money, Port } from './ports.ts';
 export { defineTool, type CallContext, type Fact, type Tool } from './tool/define-tool.ts';
-export { outside } from './tool/outside.ts';
+export { outside } from './observation/observe.ts';
 export { createToolgate } from './worker.ts';

@@ -9,7 +9,7 @@ import type { JsonObject } from './json.ts';
 /** What the model should do about a refusal. */
 export type Next = 'fix_and_retry' | 'wait_for_approval' | 'use_previous_result' | 'stop_and_tell_user';
 
-/** One argument that does not fit; `hint` repeats the field's own description. */
+/** One argument that does not fit. `issue` completes the sentence that `field` begins; `hint` is the field's description. */
 export type Problem = { field: string; issue: string; hint?: string };
 
 export const APPROVAL_STATUSES = ['pending', 'approved', 'executed', 'rejected', 'expired', 'failed'] as const;
@@ -45,7 +45,15 @@ export type Refusal =
   | { code: 'SESSION_ENDED' }
   | { code: 'WITHDRAWN' }
   | { code: 'APPROVAL_EXPIRED' }
-  | { code: 'TOOL_CODE'; tool_code: string; message: string };
+  | ({ code: 'TOOL_CODE'; tool_code: string } & ToolRefusal);
+
+/** What one of a tool's own codes tells the model; without `next` it is `fix_and_retry`. */
+export type ToolRefusal = { message: string; next?: 'fix_and_retry' | 'stop_and_tell_user' };
+
+/** Nothing was changed: a back end could not be reached before anything was sent, or the attempt was voided. */
+export const UNREACHED = { code: 'UPSTREAM_UNAVAILABLE', sent: false } as const satisfies Refusal;
+/** An effect was sent and its result is not known yet. */
+export const UNSETTLED = { code: 'UPSTREAM_UNAVAILABLE', sent: true } as const satisfies Refusal;
 
 /** The gate's own codes. */
 export type GateCode = Exclude<Refusal['code'], 'TOOL_CODE'>;
@@ -113,14 +121,14 @@ export function toOutcome(head: OutcomeHead, verdict: Verdict): Outcome {
     code: codeOf(refusal),
     replayed,
     message: messageOf(refusal),
-    next: nextOf(refusal.code),
+    next: (refusal.code === 'TOOL_CODE' ? refusal.next : undefined) ?? nextOf(refusal.code),
     ...(refusal.code === 'INVALID_ARGUMENTS' ? { problems: refusal.problems } : {}),
     ...(refusal.code === 'UNKNOWN_TOOL' ? { available: refusal.available } : {}),
     ...(refusal.code === 'CONFIRMATION_REQUIRED' ? { approval: refusal.approval } : {}),
   };
 }
 
-/** What each code tells the model to do; a tool's own codes are all told alike. */
+/** What each code tells the model to do. A tool may declare another `next` for a code of its own. */
 export function nextOf(code: Refusal['code']): Next {
   switch (code) {
     case 'INVALID_JSON':
@@ -153,7 +161,7 @@ export function messageOf(refusal: Refusal): string {
       return `The arguments are not one JSON object: ${refusal.reason}.`;
     case 'INVALID_ARGUMENTS':
       return refusal.problems
-        .map(({ field, issue, hint }) => `${field}: ${issue}${hint === undefined ? '' : ` (${hint})`}`)
+        .map(({ field, issue, hint }) => `${field} ${issue}${hint === undefined ? '' : ` (${hint})`}`)
         .join('; ');
     case 'CALL_ID_REUSED':
       return 'This call_id was already used for another call of this session. Use a new one for each new call.';

@@ -1,5 +1,6 @@
 /** docs/agents.md: each provider's own SDK and the loop to copy, against a scripted model and a running Worker. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { Ollama } from 'ollama';
@@ -12,6 +13,7 @@ import { serve } from '../../examples/host.ts';
 import { runOllama } from '../../examples/ollama.ts';
 import { runOpenAIChat } from '../../examples/openai-chat.ts';
 import { runOpenAI } from '../../examples/openai-responses.ts';
+import { rehearse } from '../../examples/rehearsal.ts';
 import { replay } from '../../examples/scripted-model.ts';
 import { openSession, toolgate, type Gate } from '../../examples/toolgate.ts';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
@@ -27,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => client.stop());
 
 const recorded = (provider: string): object[] =>
-  JSON.parse(readFileSync(new URL(`../../examples/recorded/${provider}.json`, import.meta.url), 'utf8')) as object[];
+  JSON.parse(readFileSync(join(import.meta.dirname, `../../examples/recorded/${provider}.json`), 'utf8')) as object[];
 
 const gateOf = (apiKey: string, session_id: string = crypto.randomUUID()): Gate =>
   toolgate(client.worker.url, () => openSession(client.worker.url, apiKey, { session_id, customer_id: 'CUS-1' }));
@@ -132,7 +134,19 @@ describe('toolgate', () => {
     const gate = gateOf(api_key, 'over');
     await gate.tools('openai');
     await client.send('/v1/sessions/over', { method: 'DELETE', credential: api_key });
-    await expect(gate.tools('openai')).rejects.toThrow(/Toolgate answered 409: .*this session was ended/);
+    await expect(gate.tools('openai')).rejects.toThrow(
+      /Toolgate answered 409: .*session_id names a session that was ended/,
+    );
+  });
+});
+
+describe('rehearse', () => {
+  it('plays one step to the loop and gives what the model would have been asked', async () => {
+    const { api_key } = await client.newCaller();
+    const [lookUp = {}, , , end = {}] = recorded('openai');
+    const { result, requests } = await rehearse(client.worker.url, api_key, [lookUp, end]);
+    expect(result).toBe(SAID);
+    expect(codesTold([requests[1]])).toEqual(['OK', 'OK']);
   });
 });
 

@@ -8,7 +8,6 @@ import { openDemo, type Demo } from '../../scripts/demo-caller.ts';
 import { startWorker, type LocalWorker } from '../../scripts/local-worker.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
-const SAMPLE_DATA = join(import.meta.dirname, '../../scripts/sample-data.sql');
 /** WCAG 2.2, target size (enhanced), and the touch target of common platform guidelines. */
 const MIN_TARGET_PX = 44;
 
@@ -20,7 +19,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the approval page in a browser', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'toolgate-'));
-    worker = await startWorker({ persistTo: folder, secretsFile: join(folder, 'secrets'), sql: [SAMPLE_DATA] });
+    worker = await startWorker({ persistTo: folder, secretsFile: join(folder, 'secrets') });
     demo = await openDemo(worker);
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   });

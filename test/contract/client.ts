@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startWorker, type LocalWorker } from '../../scripts/local-worker.ts';
-import { writeSampleData } from '../../scripts/sample-data.ts';
 
 export type Json = Record<string, unknown>;
 export type Answer = { status: number; headers: Headers; text: string; json: Json };
@@ -17,7 +16,6 @@ export async function freshWorker(main?: string) {
   const worker = await startWorker({
     persistTo: folder,
     secretsFile: join(folder, 'secrets'),
-    sql: [writeSampleData(folder)],
     ...(main === undefined ? {} : { main }),
   });
   const stop = async (): Promise<void> => {

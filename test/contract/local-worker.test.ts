@@ -1,22 +1,25 @@
 /** docs/specification.md#on-this-machine: what `npm run dev` prints works as it stands, and nothing is left running. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { prepareDatabase } from '../../scripts/local-database.ts';
+import { runWrangler } from '../../scripts/wrangler.ts';
 
 const SCRIPTS = join(import.meta.dirname, '../../scripts/');
 const run = promisify(execFile);
+/** vitest.config.ts quietens wrangler, whose words count here. */
+vi.stubEnv('WRANGLER_LOG', 'log');
 
 /** Serves from `folder`, prints the quick start and stays, as the development server does. */
 const serve = (folder: string): string => `
   import { openDemo } from '${SCRIPTS}demo-caller.ts';
   import { startWorker } from '${SCRIPTS}local-worker.ts';
   import { quickStart } from '${SCRIPTS}quick-start.ts';
-  import { writeSampleData } from '${SCRIPTS}sample-data.ts';
   const folder = ${JSON.stringify(folder)};
-  const worker = await startWorker({ persistTo: folder, secretsFile: folder + '/secrets', sql: [writeSampleData(folder)] });
+  const worker = await startWorker({ persistTo: folder, secretsFile: folder + '/secrets', onPhase: console.log });
   console.log(quickStart(worker.url, await openDemo(worker)) + '# end');
   await worker.ended;`;
 
@@ -56,9 +59,38 @@ describe('a Worker served on this machine', () => {
     );
   });
 
+  it('tells what it waits for as it begins, and the quick start last', () => {
+    const phases = ['Preparing the database', 'Starting the Worker', 'Toolgate serves', '# end'];
+    const places = phases.map((phase) => printed.indexOf(phase));
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+    expect(places).not.toContain(-1);
+  });
+
   it('is gone with the script that started it, even if that is killed', async () => {
     expect(await processesOf(folder)).not.toEqual([]);
     server.kill('SIGKILL');
     await vi.waitFor(async () => expect(await processesOf(folder)).toEqual([]), { timeout: 10_000, interval: 200 });
+  });
+
+  it('leaves a database to which wrangler applies only further migrations', async () => {
+    const command = ['d1', 'migrations', 'list', 'toolgate', '--local', '--persist-to', folder];
+    expect(await runWrangler(command, folder)).toContain('No migrations to apply');
+  });
+
+  it('does not prepare the same database again', async () => {
+    const started = performance.now();
+    await prepareDatabase(folder);
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  it('loads what is new into a database that has data', { timeout: 60_000 }, async () => {
+    writeFileSync(join(folder, 'database.sha256'), 'of another release');
+    await prepareDatabase(folder);
+    const query =
+      'SELECT order_id, total_cents, (SELECT count(*) FROM attempts) AS attempts FROM orders ORDER BY 1 LIMIT 1';
+    const command = ['d1', 'execute', 'toolgate', '--local', '--persist-to', folder, '--json', '--command', query];
+    expect(JSON.parse(await runWrangler(command, folder))).toMatchObject([
+      { results: [{ order_id: 'ORD-1001', total_cents: 12_000, attempts: 1 }] },
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 /** docs/specification.md#mcp, as the protocol's own client meets it over HTTP. Black box. */
 import { ProtocolError, type Client as McpClient } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { refundOverMcp } from '../../examples/mcp-client.ts';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
 import { freshWorker, type Caller, type Client, type Json, type Session } from './client.ts';
 import { connectMcp, MCP_VERSIONS } from './mcp-client.ts';
@@ -173,5 +174,16 @@ describe('POST /mcp', () => {
     const { token } = await http.newSession({}, shop);
     expect((await refused(token)).status).toBe(status);
     expect((await http.call(token, { tool: 'get_order', arguments: ORDER })).json['step']).toBe(1);
+  });
+});
+
+describe('refundOverMcp', () => {
+  it('lists the tools and asks for a refund, and with the same id asks after it', async () => {
+    const { token } = await http.newSession({}, shop);
+    const { tools, result } = await refundOverMcp(http.worker.url, token, 'refund-1001-a');
+    expect(tools.map(({ name }) => name)).toContain('refund_order');
+    expect(observed(result)).toMatchObject({ call_id: 'refund-1001-a', code: 'CONFIRMATION_REQUIRED', step: 1 });
+    const again = await refundOverMcp(http.worker.url, token, 'refund-1001-a');
+    expect(observed(again.result)).toMatchObject({ code: 'CONFIRMATION_REQUIRED', step: 1 });
   });
 });

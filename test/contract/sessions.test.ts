@@ -216,7 +216,9 @@ describe('GET /v1/approvals/{id}', () => {
 
   it.each(['26', '-1', '1.5', '', 'x', '1e1', '025'])('refuses to wait %j seconds', async (wait) => {
     const session = await client.newSession({}, shop);
-    expect(refusal(await look(session, 'apr_x', `?wait=${wait}`))).toEqual(naming(422, 'invalid-body', 'wait'));
+    expect(refusal(await look(session, 'apr_x', `?wait=${wait}`))).toEqual(
+      naming(422, 'invalid-body', 'query: wait must be whole seconds, 0 to 25'),
+    );
   });
 
   it('answers a foreign approval as an unknown one', async () => {

@@ -46,8 +46,13 @@ describe('toOutcome', () => {
     const code = refusal.code === 'TOOL_CODE' ? 'ORDER_NOT_FOUND' : refusal.code;
     const outcome = toOutcome(head, { ok: false, refusal });
     expect(outcome).toMatchObject({ ...head, ok: false, code, replayed: false, next });
-    expect(outcome.message).toMatch(/\.$|^a: b \(c\)$|no photo$|err_1$/);
+    expect(outcome.message).toMatch(/\.$|^a b \(c\)$|no photo$|err_1$/);
     expect(outcome).not.toHaveProperty('data');
+  });
+
+  it("tells a tool's own code as the tool declares it", () => {
+    const refusal = { code: 'TOOL_CODE', tool_code: 'NOTHING_LEFT', message: 'x', next: 'stop_and_tell_user' } as const;
+    expect(toOutcome(head, { ok: false, refusal })).toMatchObject({ code: 'NOTHING_LEFT', next: 'stop_and_tell_user' });
   });
 
   it('adds what only that code has, and nothing where it has none', () => {

@@ -82,7 +82,7 @@ export class BuiltWorker {
   async kill(afterMs: number, at: 'any moment' | 'a write of the ledger'): Promise<void> {
     const { pid } = this.#now();
     const atWriteTo = at === 'any moment' ? null : ledgerFile(this.folder);
-    const killer = new Worker(new URL('killer.ts', import.meta.url), { workerData: { pid, afterMs, atWriteTo } });
+    const killer = new Worker(join(import.meta.dirname, 'killer.ts'), { workerData: { pid, afterMs, atWriteTo } });
     killer.on('error', (error) => {
       throw error;
     });

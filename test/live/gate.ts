@@ -1,4 +1,5 @@
 /** The built Worker as operator, host, agent and approver meet it: over HTTP, and ready for it to die at any moment. */
+import { decodeJwt } from 'jose';
 import * as z from 'zod';
 import { mailsUrl } from '../../scripts/local-mails.ts';
 import { ADMIN_TOKEN } from './built-worker.ts';
@@ -51,7 +52,7 @@ export class Gate {
   ): Promise<Session> {
     const { json } = await this.#send('/v1/sessions', caller.api_key, { session_id, ttl_seconds: 86_400, ...limits });
     const { token } = z.object({ token: z.string() }).parse(json);
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+    const claims: unknown = decodeJwt(token);
     const { uid } = z.object({ uid: z.string() }).parse(claims);
     return { caller_id: caller.caller_id, session_id, token, uid, limits };
   }

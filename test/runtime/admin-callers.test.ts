@@ -54,10 +54,20 @@ describe('POST /admin/callers', () => {
   });
 
   it.each([
-    ['an unknown tool', { allowed_tools: ['get_order', 'drop_table'] }, 'allowed_tools: there is no tool drop_table'],
-    ['a risky tool and nobody to ask', { approvers: [] }, 'approvers: refund_order is risky and needs at least one'],
-    ['one tool twice', { allowed_tools: ['get_order', 'get_order'] }, 'allowed_tools: a tool is named twice'],
-    ['one approver twice', { approvers: ['ana@shop.test', 'ANA@shop.test'] }, 'approvers: an address is there twice'],
+    [
+      'an unknown tool',
+      { allowed_tools: ['get_order', 'drop_table'] },
+      'allowed_tools names a tool that does not exist: drop_table',
+    ],
+    [
+      'a risky tool and nobody to ask',
+      { approvers: [] },
+      'approvers must have at least one address, because refund_order is risky',
+    ],
+    ['one tool twice', { allowed_tools: ['get_order', 'get_order'] }, 'allowed_tools names a tool twice'],
+    ['one approver twice', { approvers: ['ana@shop.test', 'ANA@shop.test'] }, 'approvers holds an address twice'],
+    ['a caller without approvers', { approvers: undefined }, 'approvers is required'],
+    ['an invisible name', { name: 'Sh\u200bop' }, 'name must have 1 to 60 characters and no invisible ones'],
   ])('refuses %s and says so', async (_what, changes, detail) => {
     const { status, body } = await asOperator('POST', '/admin/callers', newCaller(changes));
     expect(status).toBe(422);

@@ -1,5 +1,4 @@
 /** What a call costs (docs/storage.md#what-a-call-costs), line by line: trips that somebody waits for, rows the session writes, rows D1 writes before the answer. */
-import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/gate/ports.ts';
 import { sessionMethods } from '../support/session-class.ts';

@@ -163,7 +163,7 @@ describe('arguments that are not a refund', () => {
     expect(outcome.problems).toHaveLength(20);
     expect(outcome.problems).toContainEqual({
       field: 'amount_cents',
-      issue: 'expected number, received string',
+      issue: 'must be a whole number, not a string',
       hint: 'Refund amount in minor units (cents). 25.90 is 2590.',
     });
     expect(JSON.stringify(outcome)).not.toContain('Zebra');

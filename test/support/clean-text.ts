@@ -11,14 +11,20 @@ const FORBIDDEN: readonly [name: string, pattern: RegExp][] = [
   ['a tag', /<[a-z/!?]/i],
   ['a URL', /:\/\/|\b(?:https?|ftp|javascript|vbscript|mailto):[^\s.,;:!?)\]}'"<>]|\bwww\.\w|data:[a-z]+\//i],
   ['an address without a scheme', /\b[a-z0-9-]+\.[a-z]{2,24}\/[a-z0-9]/i],
-  ['an e-mail address', /[^\s@]@[a-z0-9-]+\.[a-z0-9]/i],
+  ['an e-mail address', /[^\s@]@(?!\d+\.\d+(?![\w.-]))[a-z0-9-]+\.[a-z0-9]/i],
   [
     'a posing phrase',
-    /system override|(?:ignore|disregard|forget) (?:all |any |the )?(?:previous|prior|above) instructions/i,
+    /system override|(?:ignore|disregard|forget) (?:(?:all|any|the|your|my|of) ){0,3}(?:previous|prior|above) (?:instructions|directives|rules|prompts)/i,
   ],
   ['a line break or two spaces', /\n|\s\s|^\s|\s$/],
 ];
 
+/** Plain text keeps comparisons such as `x<y`: an operand, then no known element, no whole tag and no event handler. */
+const COMPARISON =
+  /(?<=[\p{L}\p{N}\p{Sc})\]] ?)<(?=[a-z])(?!(?:script|style|img|svg|iframe|br|div|table|title)\b|\w*>|.*\bon\w+\s*=)/giu;
+
 /** The kinds of flaw that a string still has. */
-export const flawsIn = (text: string): string[] =>
-  FORBIDDEN.filter(([, pattern]) => pattern.test(text)).map(([name]) => name);
+export function flawsIn(text: string, kind: 'plain' | 'markdown' | 'html'): string[] {
+  const judged = kind === 'plain' ? text.replace(COMPARISON, '< ') : text;
+  return FORBIDDEN.filter(([, pattern]) => pattern.test(judged)).map(([name]) => name);
+}

@@ -67,6 +67,6 @@ function cursorText(cursor: string): string | null {
 export function placeIn<Place extends z.ZodType>(cursor: string | null, place: Place): z.output<Place> | null {
   if (cursor === null) return null;
   const read = jsonText(place).safeParse(cursorText(cursor));
-  if (!read.success) throw new InvalidCursor('this cursor was not handed out by this list');
+  if (!read.success) throw new InvalidCursor('was not handed out by this list');
   return read.data;
 }

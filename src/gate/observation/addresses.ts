@@ -26,9 +26,9 @@ const ADDRESSES: readonly RegExp[] = [
     'giu',
   ),
   new RegExp(String.raw`(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?/${NEXT}${REST}`, 'g'),
-  // `name@host.tld`, and `@host.tld` after a quoted name.
+  // `name@host.tld`, and `@host.tld` after a quoted name; `2@3.50` is a price.
   new RegExp(
-    String.raw`(?<![^\s<>"'(),:;@[\]{}])[^\s<>"'(),:;@[\]{}]*@[\p{L}\p{M}\p{N}_-]+\.[\p{L}\p{M}\p{N}]${REST}`,
+    String.raw`(?<![^\s<>"'(),:;@[\]{}])[^\s<>"'(),:;@[\]{}]*@(?!\d+\.\d+(?![\p{L}\p{M}\p{N}_.-]))[\p{L}\p{M}\p{N}_-]+\.[\p{L}\p{M}\p{N}]${REST}`,
     'giu',
   ),
 ];

@@ -4,6 +4,7 @@
  * makes the usual attacks harmless and text readable, and every stage of the gate holds without it.
  */
 import { withoutAddresses } from './addresses.ts';
+import { breaksLine, replaceMarkup } from './markup.ts';
 import { POSING_PHRASES } from './posing-phrases.ts';
 import { reduceToText, type OutsideKind } from './reduce.ts';
 
@@ -19,8 +20,6 @@ const REMOVED = '[removed]';
  */
 const UNSEEN = /(?![\t\n\v\f\r\u0085])[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const SPACES = /[\s\u0085]+/g;
-/** A tag, or the beginning of one that nothing closes. `a < b` is none. */
-const TAG = /<(?=[a-z/!?])(?:[^<>]*>)?/gi;
 
 /**
  * One line of text: no unseen character, tag, URL, e-mail address or posing phrase, at most `maxCharacters` UTF-16 units.
@@ -40,6 +39,16 @@ export function cleanText(value: string, kind: OutsideKind, maxCharacters = MAX_
 
 function cleanOnce(text: string, kind: OutsideKind): string {
   const line = reduceToText(text.replace(UNSEEN, ''), kind).replace(SPACES, ' ');
-  const untagged = withoutAddresses(line).replace(TAG, '');
+  const untagged = withoutMarkup(withoutAddresses(line), kind).replace(SPACES, ' ');
   return POSING_PHRASES.reduce((rest, phrase) => rest.replace(phrase, REMOVED), untagged).trim();
 }
+
+/**
+ * A `<` that stays gets a space where more text, or another parser, could make a tag of it. In plain text `x<y` stays as it
+ * is; what was HTML or Markdown may be read as that again.
+ */
+const withoutMarkup = (text: string, kind: OutsideKind): string =>
+  replaceMarkup(text, (reading, source) => {
+    if (reading === 'markup') return breaksLine(source) ? ' ' : '';
+    return reading === 'comparison' && kind === 'plain' ? '<' : '< ';
+  });

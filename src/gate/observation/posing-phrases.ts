@@ -6,5 +6,5 @@
 /** Matched in text whose white space is single spaces, whatever the case. None may need more than linear time. */
 export const POSING_PHRASES: readonly RegExp[] = [
   /system override/gi,
-  /(?:ignore|disregard|forget) (?:(?:all|any|the) )?(?:previous|prior|above) instructions/gi,
+  /(?:ignore|disregard|forget) (?:(?:all|any|the|your|my|of) ){0,3}(?:previous|prior|above) (?:instructions|directives|rules|prompts)/gi,
 ];

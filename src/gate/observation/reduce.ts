@@ -4,14 +4,9 @@
  */
 import { compile } from 'html-to-text';
 import { micromark } from 'micromark';
+import { BLOCKS, replaceMarkup } from './markup.ts';
 
 export type OutsideKind = 'plain' | 'markdown' | 'html';
-
-/** Where a browser breaks the line; joined, the last word of one would become the first of the next. */
-const BLOCKS = [
-  'h1 h2 h3 h4 h5 h6 blockquote ul ol li dl dt dd pre address center table caption tr th td details summary',
-  'fieldset legend option figure figcaption',
-].flatMap((names) => names.split(' '));
 
 /** Text alone: no link targets, no bullets, no capitals for headings. */
 const htmlText = compile({
@@ -30,8 +25,15 @@ const htmlText = compile({
 export function reduceToText(value: string, kind: OutsideKind): string {
   if (kind === 'plain') return value;
   try {
-    return htmlText(kind === 'html' ? value : micromark(value, { allowDangerousHtml: true }));
+    return htmlText(kind === 'html' ? value : micromark(withComparisonsApart(value), { allowDangerousHtml: true }));
   } catch {
     return value.replace(/[<>&*_`~#|[\]\\]/g, '');
   }
 }
+
+/** Markdown takes `List<String>` and `a <b and c> d` for HTML, which loses its tags. A space keeps them. */
+const withComparisonsApart = (markdown: string): string =>
+  replaceMarkup(markdown, (reading, source) => {
+    if (reading === 'markup') return source;
+    return reading === 'open' ? '<' : '< ';
+  });

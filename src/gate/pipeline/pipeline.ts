@@ -2,7 +2,7 @@
  * The gate: nine stages in the order of the specification, each an explicit call. A call that fails two of them gets
  * the earlier code, and nothing behind a failed stage runs. Who may ask at all was decided before it came here.
  */
-import type { Refusal } from '../outcome.ts';
+import { UNREACHED, type Refusal } from '../outcome.ts';
 import type { EffectRecord } from '../ports.ts';
 import { timestamp } from '../time.ts';
 import type { CheckedCall, KeyedRead, Proposal, RawCall } from './calls.ts';
@@ -114,7 +114,7 @@ function park(call: CheckedCall, gate: Gate): Settled {
 
 /** A claim made before confirmation was due: void it, and judge the call again as new. */
 async function askAnew(call: Proposal, open: EffectRecord, gate: Gate): Promise<Settled> {
-  const ending = await voidOpen(open, { code: 'UPSTREAM_UNAVAILABLE', sent: false }, call.definition, gate);
+  const ending = await voidOpen(open, UNREACHED, call.definition, gate);
   if (ending.change?.to !== 'failed') return gate.settle({ ...ending, origin: call.origin });
   gate.settle({ ...ending, origin: { kind: 'event', actor: 'session', record: open, request_id: null } });
   return judgeEffect({ ...call, open: null, attempt: gate.records.nextAttempt(call.key) }, gate);

@@ -1,5 +1,5 @@
 /** What a record says to whoever asks about it: a repeated call, a transport retry, a poll. */
-import type { ApprovalNotice, ApprovalStatus, Verdict } from '../outcome.ts';
+import { UNREACHED, UNSETTLED, type ApprovalNotice, type ApprovalStatus, type Verdict } from '../outcome.ts';
 import type { EffectRecord } from '../ports.ts';
 import { timestamp } from '../time.ts';
 
@@ -11,11 +11,11 @@ export function verdictOf(record: EffectRecord): Verdict {
     case 'rejected':
       return { ok: false, refusal: { code: 'CONFIRMATION_REJECTED', note: record.approval?.note ?? null } };
     case 'failed':
-      return { ok: false, refusal: record.refusal ?? { code: 'UPSTREAM_UNAVAILABLE', sent: false } };
+      return { ok: false, refusal: record.refusal ?? UNREACHED };
     default: {
       const approval = noticeOf(record);
       return approval === null
-        ? { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } }
+        ? { ok: false, refusal: UNSETTLED }
         : { ok: false, refusal: { code: 'CONFIRMATION_REQUIRED', approval } };
     }
   }

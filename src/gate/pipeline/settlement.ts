@@ -1,6 +1,6 @@
 /** From the ledger's row to the end of a record. The row decides; what was refused, guessed or thrown on the way does not. */
 import type { Refusal } from '../outcome.ts';
-import { codeOf } from '../outcome.ts';
+import { UNREACHED, UNSETTLED, codeOf } from '../outcome.ts';
 import type { EffectRecord, LedgerRow } from '../ports.ts';
 import type { Tool } from '../tool/define-tool.ts';
 import type { Ending, Gate } from './gate.ts';
@@ -18,7 +18,7 @@ export function endingOf(
   because?: Refusal,
 ): Unattributed {
   const shared = { record, key: record.key, contract: record.contract };
-  if (row === null) return { ...shared, verdict: { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } } };
+  if (row === null) return { ...shared, verdict: { ok: false, refusal: UNSETTLED } };
   if (row.applied) {
     const change = { to: 'executed', record, answer: row.answer } as const;
     return { ...shared, change, verdict: { ok: true, data: row.answer, replayed: false } };
@@ -40,5 +40,5 @@ export async function voidOpen(
 function refusalOfVoid(row: Extract<LedgerRow, { applied: false }>, definition: Tool | undefined): Refusal {
   if (row.code === 'CALLER_REVOKED') return { code: 'CALLER_REVOKED' };
   if (definition?.codes.includes(row.code) === true) return toolCode(definition, row.code, row.facts);
-  return { code: 'UPSTREAM_UNAVAILABLE', sent: false };
+  return UNREACHED;
 }

@@ -3,7 +3,7 @@
  * the settling of what nobody runs, expiry. All of it judges the stored arguments under the policy of now. Whoever calls
  * these holds the record's key, apart from `expire`, which awaits nothing.
  */
-import type { Refusal } from '../outcome.ts';
+import { UNREACHED, type Refusal } from '../outcome.ts';
 import type { EffectRecord, LedgerRow } from '../ports.ts';
 import type { ConfirmedCall, Proposal } from './calls.ts';
 import type { Decision, Gate, Origin } from './gate.ts';
@@ -84,7 +84,7 @@ export async function resumeApproved(record: EffectRecord, gate: Gate): Promise<
     release();
   }
 }
-const tooLate = { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: false } } as const;
+const tooLate = { ok: false, refusal: UNREACHED } as const;
 
 /** The alarm's part: a claim nobody runs is voided, or found to have been applied. */
 export async function settleClaimed(record: EffectRecord, gate: Gate): Promise<void> {

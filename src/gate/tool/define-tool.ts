@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { hashOf } from '../canonical.ts';
 import type { JsonObject } from '../json.ts';
-import type { Problem } from '../outcome.ts';
+import type { Problem, ToolRefusal } from '../outcome.ts';
 import type { Attempt, Kit, LedgerRow, Money, Port } from '../ports.ts';
 import { ledgerBackend, sendAttempt, type Judgement } from '../ledger/attempts.ts';
 import { problemsOf } from './problems.ts';
@@ -63,7 +63,8 @@ export interface Tool {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
   bind(args: JsonObject): { ok: true; bound: BoundRead | BoundEffect } | { ok: false; problems: Problem[] };
-  message(code: string, facts: JsonObject): string;
+  /** What a code of its own tells the model. */
+  refusal(code: string, facts: JsonObject): ToolRefusal;
   /** The dotted path of the first field that does not fit the output schema, or null. A drifted back end must not leak. */
   misfit(data: JsonObject): string | null;
 }
@@ -75,6 +76,7 @@ type NoPorts = Record<string, never>;
 type Opened<Declared extends Ports> = {
   [Name in keyof Declared]: Declared[Name] extends Port<infer Api> ? Api : never;
 };
+type Wording = (facts: JsonObject) => string | ToolRefusal;
 type Refused<Code extends string> = { ok: false; code: Code; facts: JsonObject };
 
 type Shared<Input extends ObjectSchema, Output extends ObjectSchema, Code extends string, Reads extends Ports> = {
@@ -83,8 +85,11 @@ type Shared<Input extends ObjectSchema, Output extends ObjectSchema, Code extend
   description: string;
   input: Input;
   output: Output;
-  /** The tool's own codes in the order they are judged, each with the sentence it tells the model. */
-  codes: Record<Code, (facts: JsonObject) => string>;
+  /**
+   * The tool's own codes in the order they are judged, each with the sentence it tells the model. A sentence alone asks the
+   * model to correct the call and try again; where that cannot help, `next` is `stop_and_tell_user`.
+   */
+  codes: Record<Code, Wording>;
   /** The only back ends its handlers can reach. */
   reads?: Reads;
   timeoutMs?: number;
@@ -158,7 +163,7 @@ export function defineTool<
   const effect = declared.effect === 'none' ? 'none' : 'keyed';
   const inputSchema = jsonSchemaOf(input, 'input');
   const outputSchema = jsonSchemaOf(output, 'output');
-  const wordings = new Map<string, (facts: JsonObject) => string>(Object.entries<(facts: JsonObject) => string>(codes));
+  const wordings = new Map<string, Wording>(Object.entries<Wording>(codes));
 
   return {
     name,
@@ -178,7 +183,10 @@ export function defineTool<
       output: outputSchema,
       codes: [...wordings.keys()],
     }).slice(0, 16),
-    message: (code, facts) => wordings.get(code)?.(facts) ?? 'The action was refused.',
+    refusal(code, facts) {
+      const told = wordings.get(code)?.(facts) ?? 'The action was refused.';
+      return typeof told === 'string' ? { message: told } : told;
+    },
     misfit: (data) => output.safeParse(data).error?.issues[0]?.path.join('.') ?? null,
     bind(args) {
       const parsed = input.safeParse(withoutNullDefaults(args, inputSchema));

@@ -1,6 +1,7 @@
-/** Turns zod's issues into the problems a model is told: declared names, types and closed sets, never a value it sent. */
+/** Turns zod's issues into the problems a model is told: the field, what is wrong with it, and its own description. */
 import type * as z from 'zod';
 import type { JsonObject } from '../json.ts';
+import '../schema-messages.ts';
 import { shownMemberName, type Problem } from '../outcome.ts';
 
 const MAX_PROBLEMS = 20;
@@ -15,16 +16,13 @@ function toProblems(issue: z.core.$ZodIssue, inputSchema: JsonObject): Problem[]
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       field: [...path, shownMemberName(key)].join('.'),
-      issue: 'unknown field; remove it',
+      issue: 'is not a known field; remove it',
     }));
   }
   const hint = descriptionAt(inputSchema, path);
-  const problem = { field: path.join('.') || 'arguments', issue: wording(issue) };
+  const problem = { field: path.join('.') || 'arguments', issue: issue.message };
   return [hint === undefined ? problem : { ...problem, hint }];
 }
-
-/** zod's own words, without its lead-in. They name types, bounds, patterns and options of the schema only. */
-const wording = (issue: z.core.$ZodIssue): string => issue.message.replace(/^Invalid input: /, '');
 
 function descriptionAt(schema: JsonObject, path: string[]): string | undefined {
   let at: unknown = schema;

@@ -5,7 +5,7 @@ import { accounts, CURRENCIES } from './accounts.ts';
 /** What a model can read at once; the rest is said to exist. */
 const MOST_TRANSACTIONS = 50;
 
-const ACCOUNT_ID = z.string().regex(/^ACC-\d{8}$/);
+const ACCOUNT_ID = z.string().regex(/^ACC-\d{8}$/, 'must look like ACC-98124501');
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Whether a calendar has this day: 2026-02-29 looks like a date and is none. */
@@ -25,8 +25,8 @@ export const searchTransactions = defineTool({
     account_id: ACCOUNT_ID.describe('Account id: ACC- and eight digits, such as ACC-98124501.'),
     start_date: z
       .string()
-      .regex(DATE, { abort: true })
-      .refine(isRealDate, 'expected a date that the calendar has')
+      .regex(DATE, { abort: true, error: 'must look like 2026-03-01' })
+      .refine(isRealDate, 'must be a date that the calendar has')
       .describe('First day to list, inclusive, as YYYY-MM-DD.'),
     transaction_type: z
       .enum(['DEBIT', 'CREDIT', 'ALL'])

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineTool, outside } from '../../gate/index.ts';
 import { DOCUMENT_STATUS, documents } from './documents.ts';
 
-const DOC_ID = z.string().regex(/^[a-z0-9-]{3,40}$/);
+const DOC_ID = z.string().regex(/^[a-z0-9-]{3,40}$/, 'must look like kc-warranty-v2');
 
 export const lookupDocument = defineTool({
   name: 'lookup_document',

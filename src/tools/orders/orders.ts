@@ -7,7 +7,7 @@ export const CURRENCIES = ['BRL', 'USD'] as const;
 
 export const ORDER_ID = z
   .string()
-  .regex(/^ORD-\d{4}$/)
+  .regex(/^ORD-\d{4}$/, 'must look like ORD-1001')
   .describe('Order id: ORD- and four digits, such as ORD-1001.');
 
 export type Order = {

@@ -47,7 +47,10 @@ export const refundOrder = defineTool({
     ORDER_NOT_FOUND: orderNotFound,
     CURRENCY_MISMATCH: ({ currency }) =>
       `The order is in ${closed(currency, CURRENCIES)}; amount and currency must be in it.`,
-    AMOUNT_EXCEEDS_REFUNDABLE: (facts) => `At most ${refundable(facts)} of this order can still be refunded.`,
+    AMOUNT_EXCEEDS_REFUNDABLE: (facts) =>
+      facts['refundable_cents'] === 0
+        ? { message: 'Nothing of this order can still be refunded.', next: 'stop_and_tell_user' }
+        : `At most ${refundable(facts)} of this order can still be refunded.`,
   },
   money: ({ amount_cents, currency }) => ({ amount_cents, currency }),
   subject: ({ order_id }) => order_id,

@@ -108,13 +108,13 @@ describe('readJsonBody', () => {
   });
 
   it.each([
-    ['{}', 'tool: '],
-    ['{"tool":1}', 'tool: '],
-    ['{"tool":"a","limits":{"steps":"many"}}', 'limits.steps: '],
-    ['{"tool":"a","confirm":true}', 'confirm: unknown member'],
-    ['{"tool":"a","__proto__":{}}', '__proto__: unknown member'],
-    ['{"tool":"a","limits":{"steps":1,"more":2}}', 'limits.more: unknown member'],
-    ['[]', 'body: '],
+    ['{}', 'tool is required'],
+    ['{"tool":1}', 'tool must be a string, not a number'],
+    ['{"tool":"a","limits":{"steps":"many"}}', 'limits.steps must be a whole number, not a string'],
+    ['{"tool":"a","confirm":true}', 'confirm is unknown; remove it'],
+    ['{"tool":"a","__proto__":{}}', '__proto__ is unknown; remove it'],
+    ['{"tool":"a","limits":{"steps":1,"more":2}}', 'limits.more is unknown; remove it'],
+    ['[]', 'body must be an object, not an array'],
   ])('names the member of %s that does not fit', async (body, named) => {
     const answer = await send({ body });
     expect(slugOf(answer.type)).toBe('invalid-body');
@@ -124,7 +124,7 @@ describe('readJsonBody', () => {
   it('repeats neither a value nor a name that is no identifier', async () => {
     const body = '{"tool":"a","limits":{"steps":"4111 1111"},"<script>":1}';
     const { detail } = await send({ body });
-    expect(detail).toContain('(unknown): unknown member');
+    expect(detail).toContain('(unknown) is unknown; remove it');
     expect(detail).not.toMatch(/4111|script/);
   });
 

@@ -164,7 +164,7 @@ describe('POST /mcp with a batch', () => {
     const { send, asked } = await mcpApp();
     const response = await send(calls(129));
     expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ detail: 'expected at most 128 messages' });
+    expect(await response.json()).toMatchObject({ detail: 'body must hold at most 128 messages' });
     expect(asked).toHaveLength(0);
     expect(await items(await send(calls(128)))).toHaveLength(128);
   });

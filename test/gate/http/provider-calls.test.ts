@@ -174,6 +174,6 @@ describe('POST /v1/calls/{provider}', () => {
   it('names the member it looked for', async () => {
     const { post } = await played();
     const response = await post('/v1/calls/openai-chat', {});
-    expect(await response.json()).toMatchObject({ detail: 'expected choices[0].message or tool_calls[]' });
+    expect(await response.json()).toMatchObject({ detail: 'body must hold choices[0].message or tool_calls[]' });
   });
 });

@@ -38,15 +38,23 @@ describe('GET /v1/tools', () => {
     const { get } = await allowing(['get_order']);
     const response = await get(`/v1/tools?provider=${provider}`);
     expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ detail: expect.stringMatching(/^provider: .*"openai"/) as string });
+    expect(await response.json()).toMatchObject({
+      detail: expect.stringMatching(/^query: provider must be one of .*"openai"/) as string,
+    });
   });
 
-  it('refuses a parameter it does not know', async () => {
-    const { get } = await allowing(['get_order']);
-    const response = await get('/v1/tools?privider=openai');
-    expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ detail: 'privider: unknown member' });
-  });
+  it.each(['/v1/tools?privider=openai', '/v1/approvals/apr_x?privider=1'])(
+    'names the unknown parameter of the query %s',
+    async (path) => {
+      const { get } = await allowing(['get_order']);
+      const response = await get(path);
+      expect(response.status).toBe(422);
+      expect(await response.json()).toMatchObject({
+        title: 'The request does not have the expected members',
+        detail: 'query: privider is unknown; remove it',
+      });
+    },
+  );
 
   it('shows a session that may use nothing an empty list', async () => {
     const { get } = await allowing([]);

@@ -80,7 +80,7 @@ describe('cleanText', () => {
     it('lets no unseen character, tag, address or posing phrase through', () => {
       fc.assert(
         fc.property(hostile, (value) => {
-          expect(flawsIn(cleanText(value, kind))).toEqual([]);
+          expect(flawsIn(cleanText(value, kind), kind)).toEqual([]);
         }),
         runs,
       );

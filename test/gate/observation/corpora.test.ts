@@ -9,7 +9,7 @@ const KINDS = ['plain', 'markdown', 'html'] as const;
 const flawed = (strings: string[]): unknown[] =>
   strings.flatMap((value) =>
     KINDS.flatMap((kind) => {
-      const flaws = flawsIn(cleanText(value, kind));
+      const flaws = flawsIn(cleanText(value, kind), kind);
       return flaws.length === 0 ? [] : [{ value, kind, flaws }];
     }),
   );

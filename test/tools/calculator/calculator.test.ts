@@ -14,7 +14,7 @@ describe('calculator', () => {
   ])('refuses %s with %s and a message that holds none of it', async (expression, code) => {
     expect(await readWith(calculator, { expression })).toEqual({ ok: false, code, facts: {} });
     expect(calculator.codes).toContain(code);
-    expect(calculator.message(code, {})).not.toContain(expression);
+    expect(calculator.refusal(code, {}).message).not.toContain(expression);
   });
 
   it('takes 1 to 100 characters', () => {

@@ -1,38 +1,40 @@
 /** The agent's view of an approval: it may look and wait, never decide (docs/specification.md#asking-about-an-approval). The approver's page is another file. */
 import { Hono } from 'hono';
 import * as z from 'zod';
+import { observe } from '../../observation/observe.ts';
 import type { ApprovalAnswer } from '../../session/rpc.ts';
 import { timestamp } from '../../time.ts';
+import { refuseQuery } from '../shared/body.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
 import { authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
-import { observed } from './observed.ts';
 import { problem } from '../shared/problem.ts';
 
 type Approval = Exclude<ApprovalAnswer, { refused: string }>;
 
-const EXPECTED_WAIT = 'expected whole seconds, 0 to 25';
 /** Shorter than the idle limit of common proxies and clients. */
 export const WaitSeconds = z
   .string()
-  .regex(/^(?:1?\d|2[0-5])$/, EXPECTED_WAIT)
+  .regex(/^(?:1?\d|2[0-5])$/, 'must be whole seconds, 0 to 25')
   .default('0')
   .describe('Answers at a change, or after so many seconds (0 to 25).');
+export const ApprovalQuery = z.strictObject({ wait: WaitSeconds });
 
 export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
-  const wait = WaitSeconds.safeParse(c.req.query('wait'));
-  if (!wait.success)
-    return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'wait', detail: `wait: ${EXPECTED_WAIT}` }));
+  const query = ApprovalQuery.safeParse(c.req.query());
+  if (!query.success) return refuseAgent(c, agent, refuseQuery(c, query.error));
 
   const answer = await sessionStub(c.env, agent.caller, agent.session).approval(
     agent.uid,
     c.req.param('id'),
-    Number(wait.data),
+    Number(query.data.wait),
   );
   if (!('refused' in answer)) {
-    return wantsModelText(c) ? answerModelText(c, observed(c, answer.outcome)) : c.json(shownApproval(c, answer));
+    return wantsModelText(c)
+      ? answerModelText(c, observe(answer.outcome, c.get('registry')))
+      : c.json(shownApproval(c, answer));
   }
   switch (answer.refused) {
     case 'unauthorized':
@@ -52,6 +54,6 @@ function shownApproval(c: HttpContext, { expires_at, decided_at, note, outcome, 
     expires_at: timestamp(expires_at),
     ...(decided_at === null ? {} : { decided_at: timestamp(decided_at) }),
     ...(note === null ? {} : { note }),
-    ...(isOpen ? {} : { outcome: observed(c, outcome) }),
+    ...(isOpen ? {} : { outcome: observe(outcome, c.get('registry')) }),
   };
 }

@@ -10,7 +10,7 @@ import { proposeAs, refuseCall, type Standing } from './send-call.ts';
 /** The host's own id of a call: sent again, with the same call, it asks what became of it. */
 export const CallId = z
   .string()
-  .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 printable ASCII characters without spaces');
+  .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces');
 
 /**
  * Only what no stage can answer is refused here: a `tool` of whatever name and `arguments` of whatever type are a proposed

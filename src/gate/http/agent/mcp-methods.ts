@@ -55,8 +55,8 @@ function callIdIn(named: JsonValue | undefined): { call_id?: string } {
   if (named === undefined) return {};
   const { data, error } = CallId.safeParse(named);
   if (data !== undefined) return { call_id: data };
-  const issue = error?.issues[0]?.message ?? 'invalid';
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `_meta["${CALL_ID}"]: ${issue}`);
+  const issue = error?.issues[0]?.message ?? 'is not valid';
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `_meta["${CALL_ID}"] ${issue}`);
 }
 
 /** The protocol's own answer to a tool that is not there, or not for this client. */

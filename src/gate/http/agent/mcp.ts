@@ -32,7 +32,7 @@ export const mcp = new Hono<HttpEnv>().post('/', async (c) => {
   if (body instanceof Response) return body;
   const messages = Array.isArray(body) ? body : [body];
   if (messages.length > MAX_CALLS) {
-    const detail = `expected at most ${MAX_CALLS} messages`;
+    const detail = `body must hold at most ${MAX_CALLS} messages`;
     return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'too_many_calls', detail }));
   }
 

@@ -19,7 +19,7 @@ import { problem } from '../shared/problem.ts';
 import { refuseCall } from './send-call.ts';
 
 export const ResponseBody = z
-  .custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'expected an object')
+  .custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'must be an object')
   .meta({ type: 'object', description: 'The response as it came. Members that hold no calls are passed over.' });
 
 export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) => {
@@ -32,11 +32,11 @@ export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) =>
 
   const calls = provider.decode(body);
   if (calls === null) {
-    const detail = `expected ${provider.takes}`;
+    const detail = `body must hold ${provider.takes}`;
     return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'no_calls_member', detail }));
   }
   if (calls.length > MAX_CALLS) {
-    const detail = `expected at most ${MAX_CALLS} calls`;
+    const detail = `body must hold at most ${MAX_CALLS} calls`;
     return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'too_many_calls', detail }));
   }
 

@@ -1,11 +1,11 @@
 /** Brings one proposed call to its session's object and always comes back with an answer: every route that takes calls uses this. */
 import type { SessionClaims } from '../../auth/tokens.ts';
 import { logError } from '../../log-line.ts';
-import { toOutcome, type Outcome } from '../../outcome.ts';
+import { observe } from '../../observation/observe.ts';
+import { UNSETTLED, toOutcome, type Outcome } from '../../outcome.ts';
 import type { CallAnswer, CallRequest, SessionRpc } from '../../session/rpc.ts';
 import { sessionStub, type HttpContext } from '../shared/context.ts';
 import { refuseCredential } from '../shared/credentials.ts';
-import { observed } from './observed.ts';
 import { problem } from '../shared/problem.ts';
 
 /** A call as a route hands it over; without a `call_id` it gets one here. */
@@ -25,7 +25,7 @@ export async function proposeAs(
 ): Promise<Proposed> {
   const freshStub = () => sessionStub(c.env, agent.caller, agent.session);
   const proposed = await propose(freshStub, { ...call, uid: agent.uid, request_id: c.get('requestId') });
-  return 'refused' in proposed ? proposed : { ...proposed, outcome: observed(c, proposed.outcome) };
+  return 'refused' in proposed ? proposed : { ...proposed, outcome: observe(proposed.outcome, c.get('registry')) };
 }
 
 /** The answer to a call that its session does not take: no outcome, because no step was taken. */
@@ -53,7 +53,7 @@ export async function propose(freshStub: () => SessionRpc, proposal: Proposal): 
     return placed(await withOneResend(freshStub, call));
   } catch {
     // Whether an effect was sent is known to the object alone: `sent` is the answer that risks nothing.
-    const verdict = { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } } as const;
+    const verdict = { ok: false, refusal: UNSETTLED } as const;
     return { outcome: toOutcome({ call_id: call.call_id, tool: call.tool, step: null }, verdict), standing: null };
   }
 }

@@ -11,14 +11,14 @@ import { authenticateCaller, refuseCredential } from '../shared/credentials.ts';
 import { problem } from '../shared/problem.ts';
 import type { endedSession, openedSession } from './wire.ts';
 
-export const SessionId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'expected ^[A-Za-z0-9._:-]{1,128}$');
+export const SessionId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 letters, digits, ., _, : or -');
 
 /** Bounds of meaning only; whether a value widens the policy is for the session object to say. */
 export const OpenBody = z.strictObject({
   session_id: SessionId.exactOptional().describe('Your name for the conversation; made up if absent.'),
   customer_id: z
     .string()
-    .regex(/^[\x21-\x7e]{1,128}$/, 'expected 1 to 128 printable ASCII characters without spaces')
+    .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces')
     .exactOptional()
     .describe('The only customer this session may see. Fixed at opening.'),
   requested_by: z
@@ -75,21 +75,21 @@ function refuseOpening(c: HttpContext, answer: Extract<OpenAnswer, { refused: st
     case 'revoked':
       return refuseCredential(c, 'caller_or_key_not_live');
     case 'ended':
-      return problem(c, 'session-conflict', { reason: 'ended', detail: 'session_id: this session was ended' });
+      return problem(c, 'session-conflict', { reason: 'ended', detail: 'session_id names a session that was ended' });
     case 'conflict':
       return problem(c, 'session-conflict', {
         reason: `fixed_${answer.field}`,
-        detail: `${answer.field}: fixed when the session was opened, and another there`,
+        detail: `${answer.field} is fixed when the session opens and differs`,
       });
     case 'customer_required':
       return problem(c, 'invalid-body', {
         reason: answer.refused,
-        detail: "customer_id: required by this caller's policy",
+        detail: "customer_id is required by this caller's policy",
       });
     case 'widened':
       return problem(c, 'policy-widened', {
         reason: `widened_${answer.field}`,
-        detail: `${answer.field}: wider than what is in force; a session may only narrow it`,
+        detail: `${answer.field} is wider than what is in force; a session may only narrow it`,
       });
   }
 }

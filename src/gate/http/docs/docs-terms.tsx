@@ -62,7 +62,8 @@ export const Codes = () => (
       </tbody>
     </table>
     <p>
-      A tool's own codes stand with the tool; their <code>next</code> is <code>{nextOf('TOOL_CODE')}</code>.
+      A tool's own codes stand with the tool; their <code>next</code> is <code>{nextOf('TOOL_CODE')}</code>, or{' '}
+      <code>stop_and_tell_user</code> where no other call can help.
     </p>
   </>
 );
@@ -103,7 +104,7 @@ const ToolEntry = ({ tool, schemas }: { tool: Tool; schemas: JsonObject }) => (
                   <th scope="row">
                     <code>{code}</code>
                   </th>
-                  <td>{tool.message(code, {})}</td>
+                  <td>{tool.refusal(code, {}).message}</td>
                 </tr>
               ))}
             </tbody>

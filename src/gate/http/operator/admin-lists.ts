@@ -2,14 +2,14 @@
 import { zValidator } from '@hono/zod-validator';
 import * as z from 'zod';
 import { InvalidCursor, type Page } from '../../ledger/columns.ts';
-import { describeMisfits } from '../shared/body.ts';
+import { refuseQuery } from '../shared/body.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
 import { problem } from '../shared/problem.ts';
 
 /** Rows of a page: 1 to 1,000, 100 where nothing is said. */
 export const pageLimit = z
   .string()
-  .regex(/^(?:[1-9]\d{0,2}|1000)$/, 'expected a number from 1 to 1000')
+  .regex(/^(?:[1-9]\d{0,2}|1000)$/, 'must be a whole number from 1 to 1000')
   .default('100')
   .transform(Number)
   .describe('Rows of a page, 1 to 1000.');
@@ -43,7 +43,7 @@ export function checkedQuery<Schema extends z.ZodObject<z.ZodRawShape, z.core.$s
     schema,
   );
   const refuse = (result: { success: boolean; error?: z.core.$ZodError }, c: HttpContext): Response | undefined =>
-    result.error && problem(c, 'invalid-body', { reason: 'query', detail: describeMisfits(result.error) });
+    result.error && refuseQuery(c, result.error);
   return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', filled as unknown as Schema, refuse);
 }
 
@@ -53,6 +53,6 @@ export async function readPage<Row>(c: HttpContext, page: Promise<Page<Row>>): P
     return await page;
   } catch (error) {
     if (!(error instanceof InvalidCursor)) throw error;
-    return problem(c, 'invalid-body', { reason: 'cursor', detail: `cursor: ${error.message}` });
+    return problem(c, 'invalid-body', { reason: 'cursor', detail: `query: cursor ${error.message}` });
   }
 }

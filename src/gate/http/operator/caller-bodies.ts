@@ -14,7 +14,7 @@ const distinct = (names: string[]): boolean => new Set(names).size === names.len
 const name = z
   .string()
   .refine((text) => /\S/.test(text) && !UNSEEN.test(text) && [...text].length <= MAX_NAME_CHARACTERS, {
-    error: `expected 1 to ${MAX_NAME_CHARACTERS} characters, none of them unseen`,
+    error: `must have 1 to ${MAX_NAME_CHARACTERS} characters and no invisible ones`,
   })
   .describe('Shown to approvers: 1 to 60 characters.');
 
@@ -41,13 +41,13 @@ export const policy = z.strictObject({
 const settings = z.strictObject({
   name,
   ...policy.shape,
-  allowed_tools: policy.shape.allowed_tools.refine(distinct, { error: 'a tool is named twice' }),
+  allowed_tools: policy.shape.allowed_tools.refine(distinct, { error: 'names a tool twice' }),
   // zod's address is ASCII and has no line breaks: a mail header can be made of it.
   approvers: z
     .array(z.email().max(MAX_ADDRESS_CHARACTERS))
     .max(10)
     .refine((addresses) => distinct(addresses.map((address) => address.toLowerCase())), {
-      error: 'an address is there twice',
+      error: 'holds an address twice',
     })
     .describe('E-mail addresses of those who are asked.'),
 });
@@ -78,7 +78,7 @@ export const RotationBody = z.strictObject({
 /** Says why a policy, each field of it good, is no policy; null where it is one. */
 export function policyMisfit({ allowed_tools, approvers }: Policy, registry: Registry): string | null {
   const unknown = allowed_tools.find((tool) => registry.get(tool) === undefined);
-  if (unknown !== undefined) return `allowed_tools: there is no tool ${shownToolName(unknown)}`;
+  if (unknown !== undefined) return `allowed_tools names a tool that does not exist: ${shownToolName(unknown)}`;
   const risky = approvers.length > 0 ? undefined : allowed_tools.find((tool) => registry.get(tool)?.risky);
-  return risky === undefined ? null : `approvers: ${risky} is risky and needs at least one`;
+  return risky === undefined ? null : `approvers must have at least one address, because ${risky} is risky`;
 }

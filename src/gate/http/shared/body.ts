@@ -6,6 +6,7 @@
 import type * as z from 'zod';
 import { parseStrictJson } from '../../json.ts';
 import { shownMemberName } from '../../outcome.ts';
+import '../../schema-messages.ts';
 import type { SessionClaims } from '../../auth/tokens.ts';
 import type { HttpContext } from './context.ts';
 import { refuseAgent, refuseCredential } from './credentials.ts';
@@ -35,7 +36,7 @@ export async function readJsonBody<Schema extends z.ZodType>(
   if (!reading.ok) return problem(c, 'invalid-json', { reason: reading.reason });
   const parsed = schema.safeParse(reading.value);
   if (parsed.success) return parsed.data;
-  const detail = describeMisfits(parsed.error);
+  const detail = describeMisfits(parsed.error, 'body');
   return problem(c, 'invalid-body', { reason: 'schema', detail });
 }
 
@@ -126,19 +127,21 @@ function decodeUtf8(bytes: ArrayBuffer): string | null {
   }
 }
 
-/** Names each member that does not fit and what is expected there; never a value. */
-export function describeMisfits(error: z.core.$ZodError): string {
+/** Names each member that does not fit and what is wrong with it, never a value. */
+function describeMisfits(error: z.core.$ZodError, root: string): string {
   return error.issues
-    .flatMap((issue) =>
+    .flatMap(({ path, message, ...issue }) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => `${pathOf([...issue.path, key])}: unknown member`)
-        : [`${pathOf(issue.path)}: ${issue.message}`],
+        ? issue.keys.map((key) => `${shownPath([...path, key])} is unknown; remove it`)
+        : [`${shownPath(path) || root} ${message}`],
     )
     .slice(0, MAX_PROBLEMS)
     .join('; ');
 }
 
-function pathOf(path: readonly PropertyKey[]): string {
-  const names = path.map((part) => (typeof part === 'number' ? String(part) : shownMemberName(String(part))));
-  return names.join('.') || 'body';
-}
+/** The problem of a query string that its schema does not fit. */
+export const refuseQuery = (c: HttpContext, error: z.core.$ZodError): Response =>
+  problem(c, 'invalid-body', { reason: 'query', detail: `query: ${describeMisfits(error, 'query')}` });
+
+const shownPath = (path: readonly PropertyKey[]): string =>
+  path.map((part) => (typeof part === 'number' ? String(part) : shownMemberName(String(part)))).join('.');

@@ -88,9 +88,9 @@ export const PROBLEM_TYPES = {
   },
   'invalid-body': {
     status: 422,
-    title: 'The body does not have the expected members',
+    title: 'The request does not have the expected members',
     explanation:
-      'The body is JSON, but a member is missing, unknown or of the wrong type or form, or a parameter of the query is. "detail" ' +
+      'A member of the body, or a parameter of the query string, is missing, unknown or of the wrong type or form. "detail" ' +
       'names each of them and what is expected; it never repeats a value. The request took no step.',
   },
   'too-many-requests': {

@@ -3,7 +3,7 @@
  * (the table of docs/specification.md#life-of-an-effect). Reads are never answered from a record.
  */
 import { hashOf } from '../../canonical.ts';
-import type { Verdict } from '../../outcome.ts';
+import { UNSETTLED, type Verdict } from '../../outcome.ts';
 import type { EffectRecord } from '../../ports.ts';
 import type { KeyedCall, KeyedEffect, Proposal, Step, ValidCall } from '../calls.ts';
 import { originOf } from '../calls.ts';
@@ -70,7 +70,7 @@ export async function consultRecord(call: KeyedEffect, gate: Gate): Promise<Cons
 }
 
 /** The one who ran the key could not tell; asking the ledger again at once would only hammer it. */
-const unsettled: Verdict = { ok: false, refusal: { code: 'UPSTREAM_UNAVAILABLE', sent: true } };
+const unsettled: Verdict = { ok: false, refusal: UNSETTLED };
 
 function judged(call: KeyedEffect, open: EffectRecord | null, gate: Gate, repeated = false): Consulted {
   const { definition, bound, key, call_id, step, fingerprint, started_at } = call;

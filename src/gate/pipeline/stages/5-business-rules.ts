@@ -1,5 +1,5 @@
 /** Stage 5: the tool's own rules, on what the primary says now. A backend that cannot be read decides nothing. */
-import type { Refusal } from '../../outcome.ts';
+import { UNREACHED, type Refusal } from '../../outcome.ts';
 import { UpstreamError, UpstreamTimeout } from '../../ports.ts';
 import type { Tool } from '../../tool/define-tool.ts';
 import type { CheckedCall, Proposal, Step } from '../calls.ts';
@@ -27,14 +27,13 @@ export async function businessRules(call: Proposal, gate: Gate): Promise<Checkin
 export const toolCode = (definition: Tool, code: string, facts: CheckedCall['seen']): Refusal => ({
   code: 'TOOL_CODE',
   tool_code: code,
-  message: definition.message(code, facts),
+  ...definition.refusal(code, facts),
 });
 
 /** What a failed read means. Only a read tool's limit is a `TIMEOUT`: of an effect it would say too much. */
 export function failedRead(error: unknown, definition: Tool, gate: Gate): Refusal {
   if (error instanceof UpstreamTimeout && definition.effect === 'none') return { code: 'TIMEOUT' };
-  if (error instanceof UpstreamError || error instanceof UpstreamTimeout)
-    return { code: 'UPSTREAM_UNAVAILABLE', sent: false };
+  if (error instanceof UpstreamError || error instanceof UpstreamTimeout) return UNREACHED;
   const error_id = gate.newId('err');
   gate.report(error_id, error);
   return { code: 'INTERNAL_ERROR', error_id };
