@@ -45,6 +45,8 @@ export type Refusal =
   | { code: 'SESSION_ENDED' }
   | { code: 'WITHDRAWN' }
   | { code: 'APPROVAL_EXPIRED' }
+  /** Only where another call of the same body was answered: alone it is 429. */
+  | { code: 'TOO_MANY_POLLS' }
   | ({ code: 'TOOL_CODE'; tool_code: string } & ToolRefusal);
 
 /** What one of a tool's own codes tells the model; without `next` it is `fix_and_retry`. */
@@ -138,6 +140,7 @@ export function nextOf(code: Refusal['code']): Next {
     case 'TOOL_CODE':
       return 'fix_and_retry';
     case 'CONFIRMATION_REQUIRED':
+    case 'TOO_MANY_POLLS':
       return 'wait_for_approval';
     case 'LOOP_DETECTED':
       return 'use_previous_result';
@@ -194,7 +197,9 @@ export function messageOf(refusal: Refusal): string {
     case 'WITHDRAWN':
       return 'An operator withdrew this action before it was decided, so it was not done.';
     case 'APPROVAL_EXPIRED':
-      return 'Nobody decided about this action in time, so it was not done.';
+      return 'Nobody approved this action in time, so it was not done.';
+    case 'TOO_MANY_POLLS':
+      return 'This session asked about its approvals too often. Wait a minute before you ask again.';
     case 'TOOL_CODE':
       return refusal.message;
   }
@@ -219,14 +224,7 @@ export function limitMessage(limit: PolicyLimit, amount = inMinorUnits): string 
 const inMinorUnits = (cents: number, currency: string): string => `${cents} in minor units of ${currency}`;
 
 function approvalMessage(status: ApprovalStatus): string {
-  switch (status) {
-    case 'pending':
-      return 'A person must approve this action. They were asked by e-mail; it is not done yet.';
-    case 'approved':
-      return 'A person approved this action and it is being carried out; it is not done yet.';
-    case 'expired':
-      return 'Nobody approved this action in time, so it was not done.';
-    default:
-      return `This action was decided: ${status}.`;
-  }
+  return status === 'pending'
+    ? 'A person must approve this action. They were asked by e-mail; it is not done yet. Ask get_approval what they decided.'
+    : 'A person approved this action and it is being carried out; it is not done yet. Ask get_approval what came of it.';
 }

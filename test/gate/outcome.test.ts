@@ -38,6 +38,7 @@ const refusals: { [Code in Refusal['code']]: [Extract<Refusal, { code: Code }>, 
   SESSION_ENDED: [{ code: 'SESSION_ENDED' }, 'stop_and_tell_user'],
   WITHDRAWN: [{ code: 'WITHDRAWN' }, 'stop_and_tell_user'],
   APPROVAL_EXPIRED: [{ code: 'APPROVAL_EXPIRED' }, 'stop_and_tell_user'],
+  TOO_MANY_POLLS: [{ code: 'TOO_MANY_POLLS' }, 'wait_for_approval'],
   TOOL_CODE: [{ code: 'TOOL_CODE', tool_code: 'ORDER_NOT_FOUND', message: 'No such order.' }, 'fix_and_retry'],
 };
 

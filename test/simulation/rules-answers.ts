@@ -38,6 +38,7 @@ export function checkAnswer(model: Model, object: Watched, request: unknown, ans
   const told = answer as CallAnswer;
   if ('refused' in told) return;
   const { outcome, audit } = told;
+  if (audit === null) return model.fail('answered-without-a-row', `${call_id} ${outcome.code}`);
   const [row] = object.database.all('SELECT hash FROM log WHERE seq = ?', [audit.seq]);
   if (row?.['hash'] !== audit.hash) model.fail('answered-before-its-row', `${call_id} ${outcome.code}`);
   const session = model.sessions.get(uid);
@@ -51,7 +52,7 @@ export function checkAnswer(model: Model, object: Watched, request: unknown, ans
 
 /** An answer of its own says what its row says; one that is told again may tell more than the row it names. */
 function checkTold(model: Model, { log }: SessionFacts, { outcome, audit }: Extract<CallAnswer, { outcome: unknown }>) {
-  const row = log.find(({ seq }) => seq === audit.seq);
+  const row = log.find(({ seq }) => seq === audit?.seq);
   if (row === undefined) return;
   for (const part of ['code', 'ok', 'step', 'call_id'] as const)
     if (row[part] !== outcome[part])

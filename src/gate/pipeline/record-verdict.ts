@@ -12,6 +12,8 @@ export function verdictOf(record: EffectRecord): Verdict {
       return { ok: false, refusal: { code: 'CONFIRMATION_REJECTED', note: record.approval?.note ?? null } };
     case 'failed':
       return { ok: false, refusal: record.refusal ?? UNREACHED };
+    case 'expired':
+      return { ok: false, refusal: { code: 'APPROVAL_EXPIRED' } };
     default: {
       const approval = noticeOf(record);
       return approval === null

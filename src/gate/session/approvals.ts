@@ -1,7 +1,11 @@
 /** The approvals of this session as people and hosts meet them: the page, the decision, the poll, the operator's hand. */
 import { sameHash } from '../auth/api-key.ts';
 import { phraseMatches, phraseOf } from '../money/money.ts';
-import { toOutcome } from '../outcome.ts';
+import { toOutcome, type Outcome, type Verdict } from '../outcome.ts';
+import { readArguments } from '../pipeline/stages/2-parse.ts';
+import { toolCode } from '../pipeline/stages/5-business-rules.ts';
+import { timestamp } from '../time.ts';
+import { GET_APPROVAL, type ApprovalQuestion } from '../tool/get-approval.ts';
 import { approve, expire, reject } from '../pipeline/stored-actions.ts';
 import type { Decision } from '../pipeline/gate.ts';
 import { statusOf, verdictOf } from '../pipeline/record-verdict.ts';
@@ -14,7 +18,16 @@ import { askAgain, KEPT_MS } from './notifications.ts';
 import type { Polls } from './polls.ts';
 import type { SessionPorts } from './session-ports.ts';
 import { approversOf, recordAt, recordOfApproval } from './records.ts';
-import type { ApprovalAnswer, ApprovalView, DecisionAnswer, DecisionRequest, LinkProof, ViewAnswer } from './rpc.ts';
+import type {
+  ApprovalAnswer,
+  ApprovalView,
+  CallAnswer,
+  CallRequest,
+  DecisionAnswer,
+  DecisionRequest,
+  LinkProof,
+  ViewAnswer,
+} from './rpc.ts';
 import type { SessionGate } from './session-gate.ts';
 
 /** 500 characters, each of up to two UTF-16 units. */
@@ -102,6 +115,41 @@ export class Approvals {
     const after = this.#gate.records.reread(record);
     expire(after, 'session', this.#gate);
     return this.#answer(this.#gate.records.reread(record));
+  }
+
+  /**
+   * `get_approval`: passes stages 1 to 3 and tells the present truth of the action. It takes no step and leaves no row, so
+   * that it works when the budget is spent.
+   */
+  async tellAgent(request: CallRequest): Promise<CallAnswer> {
+    const { tools } = this.#ports;
+    const reading = readArguments(request.arguments);
+    if (!reading.ok)
+      return this.#told(request, { ok: false, refusal: { code: 'INVALID_JSON', reason: reading.reason } });
+    const definition = tools.get(GET_APPROVAL);
+    const valid = definition?.bind(reading.value);
+    if (definition === undefined || valid === undefined)
+      throw new Error(`${GET_APPROVAL} is asked where it is not offered`);
+    if (!valid.ok)
+      return this.#told(request, { ok: false, refusal: { code: 'INVALID_ARGUMENTS', problems: valid.problems } });
+    const { approval_id, wait_seconds } = valid.bound.input as ApprovalQuestion;
+    const answer = await this.poll(approval_id, wait_seconds);
+    if (!('refused' in answer)) {
+      const { id, status, arguments: args, outcome } = answer;
+      const approval = { id, status, expires_at: timestamp(answer.expires_at), arguments: args };
+      const { deprecated: _deprecated, ...told } = outcome;
+      return this.#standing({ ...told, call_id: request.call_id, tool: GET_APPROVAL, step: null, approval });
+    }
+    if (answer.refused !== 'not_found') return { refused: answer.refused };
+    return this.#told(request, { ok: false, refusal: toolCode(definition, 'APPROVAL_NOT_FOUND', {}) });
+  }
+
+  #told = ({ call_id }: CallRequest, verdict: Verdict): CallAnswer =>
+    this.#standing(toOutcome({ call_id, tool: GET_APPROVAL, step: null }, verdict));
+
+  #standing(outcome: Outcome): CallAnswer {
+    const { max_steps } = this.#gate.scope();
+    return { outcome, max_steps, steps_left: Math.max(0, max_steps - this.#gate.stepsTaken()), audit: null };
   }
 
   #answer(record: EffectRecord): ApprovalAnswer {

@@ -17,6 +17,8 @@ import type { SessionPorts } from './session-ports.ts';
 import type { CallAnswer, CallRequest, Head, SessionRpc } from './rpc.ts';
 import { hasTables } from './schema.ts';
 import { SessionGate } from './session-gate.ts';
+import { GET_APPROVAL } from '../tool/get-approval.ts';
+import { withGetApproval } from '../tool/registry.ts';
 
 /** Refusals past the budget before the session is closed for calls: each still costs a row. */
 const MAX_OVER_BUDGET = 100;
@@ -37,12 +39,18 @@ export function sessionCore(ports: SessionPorts): SessionCore {
     return session?.uid === uid && scopeOf(session).live === 'live';
   };
 
+  const usableTools = (): string[] => withGetApproval(gate.scope().tools, ports.tools);
+
   return {
     open: (request) => opening.open(request),
     end: async (uid) => opening.end(uid),
     tell: async (change) => opening.tell(change),
-    call: async (request) => (isLive(request.uid) ? answerCall(request, gate, ports) : { refused: 'unauthorized' }),
-    tools: async (uid) => (isLive(uid) ? [...gate.scope().tools] : null),
+    async call(request) {
+      if (!isLive(request.uid)) return { refused: 'unauthorized' };
+      const asksForApproval = request.tool === GET_APPROVAL && usableTools().includes(GET_APPROVAL);
+      return asksForApproval ? approvals.tellAgent(request) : answerCall(request, gate, ports);
+    },
+    tools: async (uid) => (isLive(uid) ? usableTools() : null),
     approval: async (uid, id, waitSeconds) =>
       isLive(uid) ? approvals.poll(id, waitSeconds) : { refused: 'unauthorized' },
     view: (proof) => approvals.view(proof),

@@ -53,8 +53,9 @@ export type CallRequest = {
 };
 
 export type CallAnswer =
-  | { outcome: Outcome; max_steps: number; steps_left: number; audit: { seq: number; hash: string } }
-  | { refused: 'unauthorized' | 'session_exhausted' | 'too_many_retries' };
+  /** `audit` null: the call left no row. */
+  | { outcome: Outcome; max_steps: number; steps_left: number; audit: { seq: number; hash: string } | null }
+  | { refused: 'unauthorized' | 'session_exhausted' | 'too_many_retries' | 'too_many_polls' };
 
 export type Delivery = { asked: number; sent: number; undeliverable: number };
 

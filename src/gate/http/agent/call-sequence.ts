@@ -39,6 +39,7 @@ export function callsInARow(c: HttpContext, agent: SessionClaims): CallsInARow {
         if (!isAnswered) return proposed;
         // That one id is used up; the session goes on.
         if (proposed.refused === 'too_many_retries') return notTaken(call, { code: 'CALL_ID_REUSED' });
+        if (proposed.refused === 'too_many_polls') return notTaken(call, { code: 'TOO_MANY_POLLS' });
         closed = closedBy(proposed.refused, last);
         return notTaken(call, closed);
       }
@@ -53,7 +54,8 @@ export function callsInARow(c: HttpContext, agent: SessionClaims): CallsInARow {
   };
 }
 
-const notTaken = ({ call_id, tool }: Pick<Proposal, 'tool' | 'call_id'>, refusal: Refusal): Outcome =>
+/** The outcome of a call that its session did not take. */
+export const notTaken = ({ call_id, tool }: Pick<Proposal, 'tool' | 'call_id'>, refusal: Refusal): Outcome =>
   toOutcome({ call_id: call_id ?? newCallId(), tool, step: null }, { ok: false, refusal });
 
 const closedBy = (refused: 'unauthorized' | 'session_exhausted', last: Standing | null): Refusal =>

@@ -43,5 +43,5 @@ export const calls = new Hono<HttpEnv>().post('/', async (c) => {
 export function showStanding(c: HttpContext, { max_steps, steps_left, audit }: Standing): void {
   c.header('RateLimit-Policy', `"steps";q=${max_steps}`);
   c.header('RateLimit', `"steps";r=${steps_left}`);
-  c.header('Toolgate-Audit', `${audit.seq}:${audit.hash}`);
+  if (audit !== null) c.header('Toolgate-Audit', `${audit.seq}:${audit.hash}`);
 }

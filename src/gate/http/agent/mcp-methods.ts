@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import { observationText } from '../../observation/text.ts';
 import type { Outcome } from '../../outcome.ts';
 import { argumentsAsObject, membersOf, stringOr } from '../../providers/provider.ts';
-import type { CallsInARow } from './call-sequence.ts';
+import { notTaken, type CallsInARow } from './call-sequence.ts';
 import { CallId } from './calls.ts';
 import type { McpMethods } from './mcp-message.ts';
 import type { RefusedCall } from './send-call.ts';
@@ -38,11 +38,15 @@ function listTools({ cursor }: JsonObject, tools: JsonObject[]): JsonObject {
 
 /** Whatever a request holds as name and arguments is a proposed call, with its step and its row. */
 async function callTool(params: JsonObject, calls: CallsInARow): Promise<JsonObject> {
-  const outcome = await calls.propose({
+  const call = {
     tool: stringOr(params['name'], ''),
     arguments: argumentsAsObject(params['arguments']),
     ...callIdIn(membersOf(params['_meta'])[CALL_ID]),
-  });
+  };
+  const outcome = await calls.propose(call);
+  // The protocol has no status for it: the model must read that it should wait.
+  if ('refused' in outcome && outcome.refused === 'too_many_polls')
+    return resultOf(notTaken(call, { code: 'TOO_MANY_POLLS' }));
   if ('refused' in outcome) throw new BodyRefused(outcome);
   return resultOf(outcome);
 }

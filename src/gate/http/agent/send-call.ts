@@ -33,6 +33,8 @@ export function refuseCall(c: HttpContext, { refused }: RefusedCall): Response |
   switch (refused) {
     case 'unauthorized':
       return refuseCredential(c, 'session_not_live');
+    case 'too_many_polls':
+      return problem(c, 'too-many-requests', { reason: refused });
     case 'session_exhausted':
       return problem(c, 'session-exhausted', { reason: refused });
     case 'too_many_retries':

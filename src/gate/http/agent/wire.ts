@@ -51,6 +51,7 @@ export const okOutcome = z.strictObject({
   data: z
     .custom<JsonObject>()
     .meta({ description: "What the tool answers, by the tool's own schema.", ...byName('ToolData') }),
+  approval: approvalNotice.exactOptional().describe('With get_approval.'),
   truncated: z.literal(true).exactOptional().describe('The answer was too large: its longest array lost items.'),
 });
 
@@ -82,7 +83,7 @@ export const refusedOutcome = z.strictObject({
     .exactOptional()
     .describe('With INVALID_ARGUMENTS.'),
   available: z.array(z.string()).exactOptional().describe('With UNKNOWN_TOOL: the tools of this session.'),
-  approval: approvalNotice.exactOptional().describe('With CONFIRMATION_REQUIRED.'),
+  approval: approvalNotice.exactOptional().describe('With CONFIRMATION_REQUIRED and get_approval.'),
 });
 
 export const outcome = z.discriminatedUnion('ok', [okOutcome, refusedOutcome]) satisfies z.ZodType<Outcome>;

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { shownToolName } from '../../outcome.ts';
 import { MAX_ADDRESS_CHARACTERS, type Policy } from '../../ports.ts';
 import { policySchema } from '../../ledger/callers.ts';
+import { GET_APPROVAL } from '../../tool/get-approval.ts';
 import type { Registry } from '../../tool/registry.ts';
 
 const MAX_NAME_CHARACTERS = 60;
@@ -77,6 +78,7 @@ export const RotationBody = z.strictObject({
 
 /** Says why a policy, each field of it good, is no policy; null where it is one. */
 export function policyMisfit({ allowed_tools, approvers }: Policy, registry: Registry): string | null {
+  if (allowed_tools.includes(GET_APPROVAL)) return `allowed_tools must not name ${GET_APPROVAL}: risky tools bring it`;
   const unknown = allowed_tools.find((tool) => registry.get(tool) === undefined);
   if (unknown !== undefined) return `allowed_tools names a tool that does not exist: ${shownToolName(unknown)}`;
   const risky = approvers.length > 0 ? undefined : allowed_tools.find((tool) => registry.get(tool)?.risky);

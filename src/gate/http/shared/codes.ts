@@ -8,7 +8,8 @@ export const NEXT_STEPS: Record<Next, { model: string; host: string }> = {
     host: 'Nothing: hand the result to the model.',
   },
   wait_for_approval: {
-    model: 'Tell the user that a person has to approve it. Do not change the call to get around that.',
+    model:
+      'Tell the user that a person has to approve it, and ask get_approval. Do not change the call to get around that.',
     host: 'End the turn, or wait with GET /v1/approvals/{id}?wait=25 and hand over what it says.',
   },
   use_previous_result: {
@@ -75,6 +76,7 @@ export const GATE_CODES: Record<GateCode, Meaning> = {
     stages: [],
     meaning: 'What the approver was shown changed before the approved action was carried out.',
   },
+  TOO_MANY_POLLS: { stages: [], meaning: 'get_approval was asked more than 60 times within a minute.' },
   TOOL_CHANGED: { stages: [], meaning: 'The contract of the tool changed between asking and approving.' },
   WITHDRAWN: { stages: [], meaning: 'An operator withdrew the action before it was decided.' },
   APPROVAL_EXPIRED: { stages: [], meaning: 'Nobody decided in time.' },

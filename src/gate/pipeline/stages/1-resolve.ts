@@ -3,6 +3,7 @@ import type { Refusal } from '../../outcome.ts';
 import type { Tool } from '../../tool/define-tool.ts';
 import type { ResolvedCall, Step, SteppedCall } from '../calls.ts';
 import type { Gate } from '../gate.ts';
+import { withGetApproval } from '../../tool/registry.ts';
 
 export function resolve(call: SteppedCall, gate: Gate): Step<ResolvedCall> {
   const named = allowedTool(call.tool, gate);
@@ -16,6 +17,6 @@ export function allowedTool(
 ): Tool | Extract<Refusal, { code: 'UNKNOWN_TOOL' | 'TOOL_NOT_ALLOWED' }> {
   const { tools } = gate.scope();
   const definition = gate.tools.get(name);
-  if (definition === undefined) return { code: 'UNKNOWN_TOOL', available: [...tools].toSorted() };
+  if (definition === undefined) return { code: 'UNKNOWN_TOOL', available: withGetApproval(tools, gate.tools) };
   return tools.includes(name) ? definition : { code: 'TOOL_NOT_ALLOWED' };
 }

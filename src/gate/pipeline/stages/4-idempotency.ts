@@ -21,9 +21,14 @@ export function bindKey(call: ValidCall, gate: Gate): Step<KeyedCall> & { key: s
   const count = gate.countCall(key, effect);
   if (earlier !== null && earlier.fingerprint !== call.fingerprint)
     return { ok: false, key, refusal: { code: 'CALL_ID_REUSED' } };
-  if (count > max_duplicate_calls) return { ok: false, key, refusal: { code: 'LOOP_DETECTED', max_duplicate_calls } };
+  if (count > max_duplicate_calls && !isOpen(gate.records.current(key)))
+    return { ok: false, key, refusal: { code: 'LOOP_DETECTED', max_duplicate_calls } };
   return { ok: true, key, call: { ...call, key } };
 }
+
+/** What is not decided yet may change: asking again is no loop. */
+const isOpen = (record: EffectRecord | null): boolean =>
+  record !== null && ['pending', 'approved', 'claimed'].includes(record.state);
 
 /** Either an answer the record holds, or the call to be judged, its key taken: `release` gives the key back. */
 export type Consulted =
