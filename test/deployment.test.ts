@@ -38,7 +38,9 @@ describe.each(['production', undefined])('wrangler.toml, environment %s', (env) 
   it('binds what the Worker asks for', () => {
     expect(config).toMatchObject({
       durable_objects: { bindings: [{ name: 'SESSION', class_name: 'Session' }] },
-      d1_databases: [{ binding: 'DB', migrations_dir: 'migrations' }],
+      d1_databases: [
+        { binding: 'DB', migrations_pattern: './{migrations,src/tools/*/migrations}/*.sql', migrations_dir: '.' },
+      ],
       queues: { producers: [{ binding: 'QUEUE', queue: 'toolgate' }] },
       send_email: [{ name: 'EMAIL' }],
     });

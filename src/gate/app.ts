@@ -8,10 +8,11 @@ import { HTTPException } from 'hono/http-exception';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { matchedRoutes } from 'hono/route';
 import { secureHeaders } from 'hono/secure-headers';
+import { getPath } from 'hono/utils/url';
 import type { MiddlewareHandler } from 'hono';
 import { readConfig, type ConfigReading } from './env.ts';
 import { admin } from './http/operator/admin.ts';
-import { approvalPages } from './http/approver/approval-page.tsx';
+import { approvalPages, badLink } from './http/approver/approval-page.tsx';
 import { approvals } from './http/agent/approval-status.ts';
 import { discardBody } from './http/shared/body.ts';
 import { calls } from './http/agent/calls.ts';
@@ -19,6 +20,7 @@ import type { HttpContext, HttpEnv } from './http/shared/context.ts';
 import { docs } from './http/docs/docs.tsx';
 import { healthz, readyz } from './http/shared/health.ts';
 import { mcp } from './http/agent/mcp.ts';
+import { noAuthorizationServer, seeksAuthorizationServer } from './http/agent/no-authorization-server.ts';
 import { problem } from './http/shared/problem.ts';
 import { providerCalls } from './http/agent/provider-calls.ts';
 import { sessions } from './http/agent/sessions.ts';
@@ -91,9 +93,18 @@ const ownOrigin: MiddlewareHandler<HttpEnv> = async (c, next) => {
   return isOwn ? next() : problem(c, 'misdirected', { reason: 'foreign_host' });
 };
 
+/**
+ * Every route is served with one trailing slash as without it, because clients join URLs carelessly. An approval link is a
+ * credential and is taken only as it was mailed.
+ */
+function servedPath(request: Request): string {
+  const path = getPath(request);
+  return path.length > 1 && path.endsWith('/') && !path.startsWith('/approvals/') ? path.slice(0, -1) : path;
+}
+
 /** The Worker's routes for these tools. */
 export function createApp(registry: Registry): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
+  const app = new Hono<HttpEnv>({ getPath: servedPath });
 
   app.use(logged);
   app.use(async (c, next) => {
@@ -137,7 +148,7 @@ export function createApp(registry: Registry): Hono<HttpEnv> {
   app.route('/approvals', approvalPages);
   app.route('/', docs);
 
-  app.notFound((c) => problem(c, 'not-found', { reason: 'no_route' }));
+  app.notFound(notFound);
   app.onError((error, c) => lastResort(error, c));
   return app;
 }
@@ -150,4 +161,11 @@ function lastResort(error: Error, c: HttpContext): Response {
   if (error instanceof HTTPException && error.status < 500) return problem(c, 'invalid-body', { reason: 'framework' });
   logError({ event: 'error', request_id: c.get('requestId'), route: routePattern(c) }, error);
   return problem(c, 'unavailable', { reason: 'exception' });
+}
+
+function notFound(c: HttpContext): Response | Promise<Response> {
+  const { path } = c.req;
+  if (seeksAuthorizationServer(path)) return noAuthorizationServer(c);
+  // A mail client may have changed the link, and a person reads the answer.
+  return path.toLowerCase().startsWith('/approvals/') ? badLink(c) : problem(c, 'not-found', { reason: 'no_route' });
 }

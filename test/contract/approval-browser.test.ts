@@ -35,7 +35,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the approval page in a browser', () => {
       headers: { authorization: `Bearer ${demo.token}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return (await answer.json()) as Record<string, unknown>;
+    return answer.json<Record<string, unknown>>();
   };
   const refundedSoFar = async (): Promise<unknown> =>
     (

@@ -119,7 +119,7 @@ describe('app', () => {
     expect({ status: response.status, allow: response.headers.get('allow') }).toEqual({ status: 405, allow: allowed });
   });
 
-  it.each(['/', '/v1', '/v1/calls/', '/V1/calls', '/v1/sessions/a/b', '/%ff'])('knows nothing at %s', async (path) => {
+  it.each(['/', '/v1', '/v1/calls//', '/V1/calls', '/v1/sessions/a/b', '/%ff'])('knows nothing at %s', async (path) => {
     expect(await read(await app.request(ORIGIN + path, { method: 'GET' }, bindings()))).toMatchObject({
       status: 404,
       slug: 'not-found',

@@ -68,7 +68,7 @@ describe('readDocuments', () => {
     ['broken YAML', file({ title: '"open' }), /^the front matter is no YAML$/],
     ['a member twice', rawFile('---\nid: kc-a-v1\nid: kc-b-v1\n---\n'), /^the front matter is no YAML$/],
     ['empty front matter', rawFile('---\n---\n# Warranty'), /^id: /],
-    ['front matter that is a list', rawFile('---\n- a\n---\n'), /expected object/],
+    ['front matter that is a list', rawFile('---\n- a\n---\n'), /must be an object/],
     ['a missing title', file({ title: undefined }), /^title: /],
     ['a title of two lines', file({ title: '"a\\nb"' }), /^title: expected one line of text$/],
     ['an id that no tool accepts', file({ id: 'KC_Warranty' }), /^id: expected 3 to 40/],

@@ -46,7 +46,9 @@ describe('resolve', () => {
   it('names the allowed tools, sorted, where there is no such tool', async () => {
     const allowed_tools = ['refund_order', 'calculator', 'get_order'];
     const { call } = await openSession(allTools, { allowed_tools });
-    expect(await call('no_such_tool', {})).toMatchObject({ available: ['calculator', 'get_order', 'refund_order'] });
+    expect(await call('no_such_tool', {})).toMatchObject({
+      available: ['calculator', 'get_approval', 'get_order', 'refund_order'],
+    });
   });
 });
 

@@ -221,7 +221,14 @@ describe('a tool with an effect', () => {
       code: 'NOT_FOUND',
       facts: { left: 0 },
     });
-    for (const rows of [[], [{ applied: 0, code: null, answer: '{}' }], [{ applied: 1, code: null, answer: 'no' }]])
-      await expect(bound.send(kitOf(rows).kit, attempt, context)).rejects.toThrow();
+  });
+
+  it.each([
+    ['no row', [], 'is required'],
+    ['a void without a code', [{ applied: 0, code: null, answer: '{}' }], 'a void without a code'],
+    ['an answer that is not JSON', [{ applied: 1, code: null, answer: 'no' }], 'not JSON'],
+  ])('settles nothing on %s', async (_what, rows, message) => {
+    const sending = boundEffect(defineTool(effect)).send(kitOf(rows).kit, attempt, context);
+    await expect(sending).rejects.toThrow(message);
   });
 });

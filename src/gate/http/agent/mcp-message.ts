@@ -8,14 +8,18 @@ import {
   isLegacyRequest,
   McpServer,
   ProtocolError,
+  SUPPORTED_PROTOCOL_VERSIONS,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { version } from '../../../../package.json';
-import type { JsonObject, JsonValue } from '../../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import { membersOf, stringOr } from '../../providers/provider.ts';
 
 /** What answers each method, given the request's parameters. A `ProtocolError` is an answer; anything else is a fault. */
 export type McpMethods = ReadonlyMap<string, (params: JsonObject) => Promise<JsonObject>>;
+
+/** The current revision, and those whose clients begin with `initialize`. */
+export const SPOKEN_VERSIONS: readonly string[] = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS];
 
 /** Empty where the message names none. */
 export const methodOf = (message: JsonValue): string => stringOr(membersOf(message)['method'], '');
@@ -24,7 +28,8 @@ export const methodOf = (message: JsonValue): string => stringOr(membersOf(messa
  * The answer is one JSON body: nothing is sent before the result, so its status can still tell what became of the session
  * meanwhile. Throws what a method throws as a fault, since the package would send its message to the client.
  */
-export async function answerMessage(client: Headers, message: JsonValue, methods: McpMethods): Promise<Response> {
+export async function answerMessage(client: Headers, given: JsonValue, methods: McpMethods): Promise<Response> {
+  const message = withoutEmpties(given);
   const request = requestAs(client);
   const faults: unknown[] = [];
   const server = (): McpServer => serverOf(message, methods, faults);
@@ -33,6 +38,16 @@ export async function answerMessage(client: Headers, message: JsonValue, methods
     : await createMcpHandler(server, { legacy: 'reject' }).fetch(request, { parsedBody: message });
   if (faults.length > 0) throw faults[0];
   return response;
+}
+
+/** Clients in languages with null send it for an absent `params` or `cursor`, or an empty cursor. */
+function withoutEmpties(message: JsonValue): JsonValue {
+  if (!isJsonObject(message)) return message;
+  const { params, ...rest } = message;
+  if (params === null || params === undefined) return rest;
+  if (methodOf(message) !== 'tools/list' || !isJsonObject(params)) return message;
+  const { cursor, ...others } = params;
+  return cursor === null || cursor === '' ? { ...rest, params: others } : message;
 }
 
 async function answerBefore2026(request: Request, message: JsonValue, server: McpServer): Promise<Response> {

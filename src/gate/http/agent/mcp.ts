@@ -6,14 +6,16 @@
  */
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { Hono } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { readAgentBody } from '../shared/body.ts';
 import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './call-sequence.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
 import { agentTools, authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
+import { membersOf } from '../../providers/provider.ts';
 import { batchFlaw } from './mcp-batch.ts';
-import { answerMessage, methodOf, type McpMethods } from './mcp-message.ts';
+import { answerMessage, methodOf, SPOKEN_VERSIONS, type McpMethods } from './mcp-message.ts';
 import { BodyRefused, toolMethods } from './mcp-methods.ts';
 import { mcpTools } from './mcp-tools.ts';
 import { problem } from '../shared/problem.ts';
@@ -21,7 +23,14 @@ import { refuseCall } from './send-call.ts';
 
 const AnyJson = z.custom<JsonValue>();
 
-export const mcp = new Hono<HttpEnv>().post('/', async (c) => {
+/** RFC 6750, 3.1: tells a client whose token is no longer good that another one is needed. */
+const challenged: MiddlewareHandler<HttpEnv> = async (c, next) => {
+  await next();
+  if (c.res.status === 401 && c.req.header('authorization') !== undefined)
+    c.res.headers.set('WWW-Authenticate', 'Bearer realm="toolgate", error="invalid_token"');
+};
+
+export const mcp = new Hono<HttpEnv>().use(challenged).post('/', async (c) => {
   // Before the credential: a page in somebody's browser may not even try one from there.
   const origin = c.req.header('origin');
   if (origin !== undefined && origin !== c.get('config').publicUrl)
@@ -80,8 +89,13 @@ async function refuseMessage(c: HttpContext, response: Response): Promise<Respon
   return c.newResponse(JSON.stringify(await errorOrResult(response)), response);
 }
 
-/** The package repeats ids that are none, and names the one it could not read null; the protocol's schema takes neither. */
+/**
+ * The package repeats ids that are none, names the one it could not read null, and rounds what is beyond 2^53; the protocol's
+ * schema takes none of these, so the id is left out. To a client of an unknown version it names one version only.
+ */
 async function errorOrResult(response: Response): Promise<JsonObject> {
   const { id, ...rest } = await response.json<JsonObject>();
-  return typeof id === 'string' || Number.isInteger(id) ? { id: id as JsonValue, ...rest } : rest;
+  const data = membersOf(membersOf(rest['error'])['data']);
+  if (Array.isArray(data['supported'])) data['supported'] = [...SPOKEN_VERSIONS];
+  return typeof id === 'string' || Number.isSafeInteger(id) ? { id: id as JsonValue, ...rest } : rest;
 }

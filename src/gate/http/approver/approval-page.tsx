@@ -116,7 +116,7 @@ const answerPage = (c: HttpContext, status: 200 | 409 | 422 | 503, page: Approva
  * credentials: approvers of one office share an address with its mail scanner, and a count would shut them out. What makes
  * guessing hopeless is the signature and 128 bits.
  */
-const badLink = (c: HttpContext): Promise<Response> => answerRefusal(c, 404, 'bad_link', BAD_LINK);
+export const badLink = (c: HttpContext): Promise<Response> => answerRefusal(c, 404, 'bad_link', BAD_LINK);
 
 const BAD_LINK: RefusalText = {
   title: 'This link does not open anything',

@@ -137,6 +137,8 @@ type NamingSlug = 'invalid-body' | 'policy-widened' | 'session-conflict';
 export type ProblemOptions<Slug extends ProblemSlug> = {
   reason: string;
   headers?: Record<string, string | null>;
+  /** Extension members (RFC 9457, 3.2), in fixed words. */
+  members?: Record<string, string>;
 } & (Slug extends NamingSlug ? { detail?: string } : { detail?: never });
 
 /** Answers with a problem and leaves its reason for the log line. */
@@ -148,6 +150,7 @@ export function problem<Slug extends ProblemSlug>(c: HttpContext, slug: Slug, op
     title: type.title,
     status: type.status,
     ...(options.detail === undefined ? {} : { detail: options.detail }),
+    ...options.members,
   };
   const headers = Object.entries({ ...type.headers, ...options.headers }).filter(([, value]) => value !== null);
   return c.body(JSON.stringify(body), type.status, {
