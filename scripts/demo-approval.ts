@@ -17,10 +17,15 @@ export async function linkInMail(worker: Pick<LocalWorker, 'mails' | 'url'>, app
   throw new Error('the mail did not arrive');
 }
 
+/** What the form of the page sends back of the facts that it shows. */
+export async function shownOnPage(link: string): Promise<string> {
+  const page = await (await answerOf(link)).text();
+  return /name="shown" value="([0-9a-f.]+)"/.exec(page)?.[1] ?? '';
+}
+
 /** Opens the page, types the phrase it asks for, sends the form. */
 export async function approveOnPage(link: string, phrase: string): Promise<void> {
-  const page = await (await answerOf(link)).text();
-  const [, shown = ''] = /name="shown" value="([0-9a-f.]+)"/.exec(page) ?? [];
+  const shown = await shownOnPage(link);
   const answer = await answerOf(link, {
     method: 'POST',
     redirect: 'manual',

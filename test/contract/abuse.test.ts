@@ -5,6 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { text as wholeText } from 'node:stream/consumers';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { shownOnPage } from '../../scripts/demo-approval.ts';
 import { describeCorpus } from '../support/corpora.ts';
 import { freshWorker, type Answer, type Caller, type Client, type Session } from './client.ts';
 
@@ -128,7 +129,7 @@ describe('a request that was written by hand', () => {
   it('decides nothing by another Host, two of them, or a whole URL, and is no 5xx', async () => {
     const { link, status } = await askForRefund(1_001);
     const { pathname, search, host, origin } = new URL(link);
-    const body = 'decision=approve&phrase=10.01&refunded_cents=0';
+    const body = `decision=approve&phrase=10.01&shown=${await shownOnPage(link)}`;
     const form = [`Origin: ${origin}`, 'Content-Type: application/x-www-form-urlencoded', 'Connection: close'];
     const sized = `Content-Length: ${body.length}`;
     const target = pathname + search;
@@ -198,7 +199,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a browser', () => {
   it('another site neither frames the page nor posts its form', async () => {
     const { link, status } = await askForRefund(1_003);
     const { port } = elsewhere.address() as AddressInfo;
-    page = `<iframe name="f" src="${link}"></iframe><form method="post" action="${link}"><input name="decision" value="approve"><input name="phrase" value="10.03"><input name="refunded_cents" value="0"></form>`;
+    page = `<iframe name="f" src="${link}"></iframe><form method="post" action="${link}"><input name="decision" value="approve"><input name="phrase" value="10.03"><input name="shown" value="${await shownOnPage(link)}"></form>`;
     const evil = await open(`http://localhost:${port}/`);
     await evil.waitForTimeout(500);
     expect(

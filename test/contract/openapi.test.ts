@@ -1,6 +1,6 @@
 /** docs/specification.md#requests-and-problems: what `/openapi.json` says of every route is what a running Worker answers. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { linkInMail } from '../../scripts/demo-approval.ts';
+import { linkInMail, shownOnPage } from '../../scripts/demo-approval.ts';
 import { providerBodies } from '../support/provider-bodies.ts';
 import { freshWorker, type Answer, type Client, type Json, type Sent } from './client.ts';
 import { conformityTo } from './conformity.ts';
@@ -104,17 +104,19 @@ async function askAsApprover(credential: string): Promise<void> {
   await ask('GET', `/v1/approvals/${id}`, { credential });
   await ask('GET', `/v1/approvals/${id}?wait=99`, { credential });
   await ask('GET', '/v1/approvals/unknown', { credential });
-  const path = (await linkInMail(client.worker, id)).slice(client.worker.url.length);
+  const link = await linkInMail(client.worker, id);
+  const path = link.slice(client.worker.url.length);
+  const shown = await shownOnPage(link);
   await ask('GET', path);
   await ask('GET', `/approvals/${id}?t=wrong`);
   const decide = (form: Record<string, string>, headers: Record<string, string> = { Origin: client.worker.url }) =>
     ask('POST', path, {
-      body: new URLSearchParams({ decision: 'approve', refunded_cents: '0', ...form }).toString(),
+      body: new URLSearchParams({ decision: 'approve', shown, ...form }).toString(),
       headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
     });
   await decide({ phrase: '25.90' }, { Origin: 'https://evil.test' });
   await decide({ phrase: '1' });
-  await decide({ phrase: '25.90', refunded_cents: '1' });
+  expect((await decide({ phrase: '25.90', shown: 'another' })).status).toBe(409);
   expect((await decide({ phrase: '25.90' })).status).toBe(303);
   await decide({ phrase: '25.90' });
   await ask('GET', path);

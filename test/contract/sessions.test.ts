@@ -171,7 +171,7 @@ describe('GET /v1/approvals/{id}', () => {
       { timeout: 15_000, interval: 200 },
     );
     const link = /http\S+\/approvals\/\S+/.exec(text)?.[0] ?? '';
-    const body = new URLSearchParams({ decision: 'reject', phrase: '1.00', refunded_cents: '0', note }).toString();
+    const body = new URLSearchParams({ decision: 'reject', phrase: '1.00', note }).toString();
     const headers = { Origin: client.worker.url, 'Content-Type': 'application/x-www-form-urlencoded' };
     return (await client.send(link.replace(client.worker.url, ''), { body, headers })).status;
   }

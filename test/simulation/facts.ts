@@ -1,4 +1,5 @@
 /** What the model remembers, in words of its own: read from the databases' own writes and from what people were told. */
+import type { RecordState } from '../../src/gate/ports.ts';
 import type { Policy, SqlRow, SqlValue } from '../../src/gate/ports.ts';
 import type { OpenRequest } from '../../src/gate/session/rpc.ts';
 import type { Own } from './scenario.ts';
@@ -28,7 +29,7 @@ export type Held = {
   key: string;
   round: number;
   uid: string;
-  state: string;
+  state: RecordState;
   attempt: number;
   amount_cents: number;
   currency: string;

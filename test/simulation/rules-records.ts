@@ -1,5 +1,6 @@
 /** What must be so when a session's record changes its state. */
 import { formatMoney } from '../../src/gate/money/money.ts';
+import { TRANSITIONS } from '../../src/gate/session/transitions.ts';
 import type { Policy, SqlValue } from '../../src/gate/ports.ts';
 import type { Approval, Held, SessionFacts } from './facts.ts';
 import { intentOf } from './facts.ts';
@@ -7,12 +8,6 @@ import { checkAsked } from './rules-letters.ts';
 import type { Model } from './model.ts';
 import type { Own } from './scenario.ts';
 
-const AFTER: Record<string, readonly string[]> = {
-  '': ['pending', 'claimed'],
-  pending: ['approved', 'rejected', 'expired', 'failed'],
-  approved: ['executed', 'failed'],
-  claimed: ['executed', 'failed'],
-};
 const MAX_PENDING = 3;
 const MAX_OPENED = 10;
 
@@ -28,7 +23,7 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
   session.records.set(name, held);
   // Mails sent and read again are written to the same row without a change of state.
   if (before?.state === held.state) return;
-  if (AFTER[before?.state ?? '']?.includes(held.state) !== true)
+  if (!TRANSITIONS[before?.state ?? 'none'].includes(held.state))
     model.fail('impossible-change', `${held.intent}: ${before?.state ?? 'nothing'} to ${held.state}`);
   if (before?.state === 'pending') checkAsked(model, session, held);
   checkLedger(model, before?.state ?? '', held);
@@ -48,7 +43,7 @@ export function heldOf({ uid }: SessionFacts, values: SqlValue[], openedAt: numb
     key: String(key),
     round: Number(round),
     uid,
-    state: String(state),
+    state: state as Held['state'],
     attempt: Number(attempt),
     amount_cents: Number(amount_cents),
     currency: String(currency),

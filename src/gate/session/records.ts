@@ -4,8 +4,9 @@ import type { JsonObject } from '../json.ts';
 import type { Refusal } from '../outcome.ts';
 import type { Change, Decision, Intent, Records } from '../pipeline/gate.ts';
 import { RECORD_STATES } from '../ports.ts';
-import type { EffectRecord, SessionSql, SqlRow, SqlValue } from '../ports.ts';
+import type { EffectRecord, RecordState, SessionSql, SqlRow, SqlValue } from '../ports.ts';
 import { insertInto } from './schema.ts';
+import { TRANSITIONS } from './transitions.ts';
 
 /** One person asked: the address as it was then, 128 bits only their link holds, and what became of the mail. */
 const approverSchema = z.object({
@@ -158,26 +159,32 @@ const decided = (decision: Decision, at: number): Record<string, SqlValue> => ({
 });
 
 export const markApproved = (sql: SessionSql, record: EffectRecord, decision: Decision, at: number): void =>
-  update(sql, record, { state: 'approved', ...decided(decision, at) });
+  change(sql, record, 'approved', decided(decision, at));
 
-export function applyChange(sql: SessionSql, change: Exclude<Change, { to: 'pending' }>, at: number): void {
-  switch (change.to) {
+/** Throws, and so undoes its transaction, where the table of transitions does not hold this one. */
+function change(sql: SessionSql, record: EffectRecord, to: RecordState, values: Record<string, SqlValue> = {}): void {
+  const { state } = recordAt(sql, record.key, record.round);
+  if (!TRANSITIONS[state].includes(to)) throw new Error(`a record cannot change from ${state} to ${to}`);
+  update(sql, record, { state: to, ...values });
+}
+
+export const applyChange = (sql: SessionSql, made: Exclude<Change, { to: 'pending' }>, at: number): void =>
+  change(sql, made.record, made.to, valuesOf(made, at));
+
+function valuesOf(made: Exclude<Change, { to: 'pending' }>, at: number): Record<string, SqlValue> {
+  switch (made.to) {
     case 'executed':
-      return update(sql, change.record, {
-        state: 'executed',
-        ledger: 'applied',
-        answer: JSON.stringify(change.answer),
-      });
-    case 'failed': {
-      const refusal = JSON.stringify(change.refusal);
-      const ledger: Record<string, SqlValue> = change.voided ? { ledger: 'void' } : {};
-      const by = change.decision === undefined ? {} : decided(change.decision, at);
-      return update(sql, change.record, { state: 'failed', refusal, ...ledger, ...by });
-    }
+      return { ledger: 'applied', answer: JSON.stringify(made.answer) };
+    case 'failed':
+      return {
+        refusal: JSON.stringify(made.refusal),
+        ...(made.voided ? { ledger: 'void' } : {}),
+        ...(made.decision === undefined ? {} : decided(made.decision, at)),
+      };
     case 'rejected':
-      return update(sql, change.record, { state: 'rejected', ...decided(change.decision, at) });
+      return decided(made.decision, at);
     case 'expired':
-      return update(sql, change.record, { state: 'expired' });
+      return {};
   }
 }
 

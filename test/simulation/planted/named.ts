@@ -129,12 +129,17 @@ ${SENT}`,
       },
     ],
   },
-  one(
-    'decide twice',
-    APPROVALS,
-    `if (record.state !== 'pending' || expire(record, 'session', this.#gate)) return { refused: 'already_decided'`,
-    `if (record.state === 'expired' || expire(record, 'session', this.#gate)) return { refused: 'already_decided'`,
-  ),
+  {
+    name: 'decide twice',
+    replacements: [
+      {
+        file: APPROVALS,
+        find: `if (record.state !== 'pending' || expire(record, 'session', this.#gate)) return { refused: 'already_decided'`,
+        replace: `if (record.state === 'expired' || expire(record, 'session', this.#gate)) return { refused: 'already_decided'`,
+      },
+      { file: RECORDS, find: 'if (!TRANSITIONS[state].includes(to)) throw', replace: 'if (state === to) throw' },
+    ],
+  },
   one(
     'arguments re-read at execution',
     RECORDS,
