@@ -2,7 +2,7 @@
  * A small model of the gate's promises, written from the specification and not from the product. It watches every write of
  * the ledger and of the objects and every answer, and says which promise each of them breaks.
  */
-import type { Policy, SqlValue } from '../../src/gate/ports.ts';
+import type { Policy, RecordState, SqlValue } from '../../src/gate/ports.ts';
 import type { CallRequest, OpenRequest } from '../../src/gate/session/rpc.ts';
 import { intentOf, type Approval, type Attempt, type CallerFacts, type Held, type OrderFacts } from './facts.ts';
 import type { SessionFacts, Watched } from './facts.ts';
@@ -184,7 +184,7 @@ export class Model {
     const states = new Map(
       database
         .all('SELECT key, round, state FROM record')
-        .map((row) => [`${String(row['key'])} ${Number(row['round'])}`, String(row['state'])]),
+        .map((row) => [`${String(row['key'])} ${Number(row['round'])}`, row['state'] as RecordState]),
     );
     for (const [name, held] of session.records) {
       const state = states.get(name);
