@@ -10,14 +10,10 @@ export type Sent = { method?: string; credential?: string; body?: unknown; heade
 export type Caller = { caller_id: string; api_key: string };
 export type Session = { session_id: string; token: string; expires_at: string; policy: Json };
 
-/** `main` is another entry than the product's own. */
-export async function freshWorker(main?: string) {
+/** `start` is that of another copy of the repository. */
+export async function freshWorker(start = startWorker) {
   const folder = mkdtempSync(join(tmpdir(), 'toolgate-'));
-  const worker = await startWorker({
-    persistTo: folder,
-    secretsFile: join(folder, 'secrets'),
-    ...(main === undefined ? {} : { main }),
-  });
+  const worker = await start({ persistTo: folder, secretsFile: join(folder, 'secrets') });
   const stop = async (): Promise<void> => {
     await worker.stop();
     rmSync(folder, { recursive: true });

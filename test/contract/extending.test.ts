@@ -1,23 +1,30 @@
-/** docs/extending.md, followed to the letter: its files are written, its lines added, and the Worker of it is called. */
+/** docs/extending.md, followed to the letter: its files are written, its lines added, and the tools of it are called. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scripts } from '../../package.json';
+import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
+import type * as localWorker from '../../scripts/local-worker.ts';
 import { freshWorker, type Client } from './client.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COPIED = [
+  'migrations',
   'src',
   'scripts',
   'test/golden',
+  'test/simulation/loader.ts',
   'package.json',
   'tsconfig.json',
   'worker-configuration.d.ts',
   'wrangler.toml',
 ];
-const BLOCK = /^```(?<kind>ts|diff) (?<path>\S+)\n(?<text>[^]*?)^```$/gm;
+/** The command of `npm run golden:add`. */
+const GOLDEN_ADD = scripts['golden:add'].split(' ').slice(1);
+const BLOCK = /^```(?<kind>ts|sql|diff) (?<path>\S+)\n(?<text>[^]*?)^```$/gm;
 
 type Block = { kind: string; path: string; text: string };
 
@@ -55,9 +62,11 @@ describe('docs/extending.md', () => {
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
     for (const { kind, path, text } of blocks) {
       const file = join(copy, path);
-      writeFileSync(file, kind === 'ts' ? text : withAddedLines(readFileSync(file, 'utf8'), text));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, kind === 'diff' ? withAddedLines(readFileSync(file, 'utf8'), text) : text);
     }
-    client = await freshWorker(join(copy, 'src/index.ts'));
+    const { startWorker } = (await import(join(copy, 'scripts/local-worker.ts'))) as typeof localWorker;
+    client = await freshWorker(startWorker);
   });
   afterAll(async () => {
     await client.stop();
@@ -68,12 +77,14 @@ describe('docs/extending.md', () => {
     expect(await run(join(ROOT, 'node_modules/typescript/bin/tsc'), '--incremental', 'false')).toBe('');
   });
 
-  it('publishes the tool and the provider with npm run golden:add', async () => {
-    expect(await run('scripts/golden-add.ts')).toContain('test/golden/bedrock.json');
-    expect(JSON.parse(readFileSync(join(copy, 'test/golden/bedrock.json'), 'utf8'))).toHaveProperty('get_refundable');
+  it('publishes the tools and the provider with npm run golden:add', async () => {
+    expect(await run(...GOLDEN_ADD)).toContain('test/golden/bedrock.json');
+    const published: unknown = JSON.parse(readFileSync(join(copy, 'test/golden/bedrock.json'), 'utf8'));
+    expect(published).toHaveProperty('get_refundable');
+    expect(published).toHaveProperty('add_points');
   });
 
-  it("makes the tool callable as the provider's model calls it", async () => {
+  it("makes the tool that reads callable as the provider's model calls it", async () => {
     const caller = await client.newCaller({ allowed_tools: ['get_refundable'], approvers: [] });
     const { token } = await client.newSession({}, caller);
     const toolUse = { toolUseId: 'tooluse_1', name: 'get_refundable', input: { order_id: 'ORD-1001' } };
@@ -85,5 +96,30 @@ describe('docs/extending.md', () => {
     });
     const definitions = await client.send('/v1/tools?provider=bedrock', { credential: token });
     expect(definitions.json).toMatchObject({ tools: [{ toolSpec: { name: 'get_refundable' } }] });
+  });
+
+  it('makes the tool with a back end of its own wait for a person, who is shown its facts, and then moves its table', async () => {
+    const caller = await client.newCaller({ allowed_tools: ['add_points'] });
+    const { token } = await client.newSession({ customer_id: 'CUS-1' }, caller);
+    const ask = async (member_id: string, points: number) => {
+      const { json } = await client.call(token, {
+        tool: 'add_points',
+        arguments: { member_id, points, reason: 'apology' },
+      });
+      return json as { code: string; approval?: { id: string } };
+    };
+    const linkOf = async (points: number): Promise<{ id: string; link: string; page: string }> => {
+      const { approval: { id } = { id: '' } } = await ask('MEM-0001', points);
+      const link = await linkInMail(client.worker, id);
+      return { id, link, page: await (await fetch(link)).text() };
+    };
+    expect(await ask('MEM-0002', 20)).toMatchObject({ code: 'MEMBER_NOT_FOUND' });
+    const { id, link, page } = await linkOf(20);
+    expect(page).toContain('<dt>Name</dt><dd><bdi>Paula Souza</bdi></dd>');
+    expect(page).toContain('<dt>Points now</dt><dd class="figure"><bdi>50</bdi></dd>');
+    await approveOnPage(link, id.slice(-6));
+    const { json } = await client.send(`/v1/approvals/${id}`, { credential: token });
+    expect(json).toMatchObject({ status: 'executed', outcome: { ok: true, data: { points: 70 } } });
+    expect((await linkOf(30)).page).toContain('<dt>Points now</dt><dd class="figure"><bdi>70</bdi></dd>');
   });
 });
