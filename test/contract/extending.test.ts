@@ -17,6 +17,7 @@ const COPIED = [
   'scripts',
   'test/golden',
   'test/simulation/loader.ts',
+  'test/simulation/planted/bug.ts',
   'package.json',
   'tsconfig.json',
   'worker-configuration.d.ts',
