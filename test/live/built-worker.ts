@@ -20,6 +20,11 @@ export const ADMIN_TOKEN = 'a'.repeat(64);
 const SECRETS = { ADMIN_TOKEN, TOOLGATE_SECRET: 'b'.repeat(64), MAIL_FROM: 'gate@toolgate.test' };
 
 type Row = Record<string, string | number | null>;
+/** A worker as Miniflare takes it. */
+export type WorkerOptions = Extract<
+  Parameters<typeof convertV4MiniflareOptions>[0],
+  { workers: unknown }
+>['workers'][0];
 
 export class BuiltWorker {
   readonly url: string;
@@ -28,17 +33,20 @@ export class BuiltWorker {
   readonly #port: number;
   #running: { miniflare: Miniflare; pid: number; guard: ChildProcess } | null = null;
 
-  private constructor(folder: string, port: number) {
+  readonly #beside: readonly WorkerOptions[];
+
+  private constructor(folder: string, port: number, beside: readonly WorkerOptions[]) {
+    this.#beside = beside;
     this.folder = folder;
     this.#port = port;
     this.url = `http://localhost:${port}`;
   }
 
-  /** Builds into `folder`, applies the migrations there and starts. */
-  static async make(folder: string): Promise<BuiltWorker> {
+  /** Builds into `folder`, applies the migrations there and starts; `beside` are further workers of the same workerd. */
+  static async make(folder: string, beside: readonly WorkerOptions[] = []): Promise<BuiltWorker> {
     await runWrangler(['deploy', '--dry-run', '--outdir', join(folder, 'built')], folder);
     await runWrangler(['d1', 'migrations', 'apply', 'toolgate', '--local', '--persist-to', folder], folder);
-    const worker = new BuiltWorker(folder, await claimPort(0));
+    const worker = new BuiltWorker(folder, await claimPort(0), beside);
     await worker.start();
     return worker;
   }
@@ -66,6 +74,7 @@ export class BuiltWorker {
             scriptPath: 'index.js',
             bindings: { ...SECRETS, PUBLIC_URL: this.url },
           },
+          ...this.#beside,
         ],
       }),
     );

@@ -4,10 +4,14 @@ import { stopAll } from '../../scripts/guarded.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BuiltWorker } from './built-worker.ts';
+import { BuiltWorker, type WorkerOptions } from './built-worker.ts';
 
 /** Plays and ends the process; whatever `play` throws fails the run. */
-export async function onStage(name: string, play: (worker: BuiltWorker) => Promise<void>): Promise<never> {
+export async function onStage(
+  name: string,
+  play: (worker: BuiltWorker) => Promise<void>,
+  beside: (folder: string) => Promise<WorkerOptions[]> = async () => [],
+): Promise<never> {
   const folder = mkdtempSync(join(tmpdir(), `toolgate-${name}-`));
   const clear = (): void => rmSync(folder, { recursive: true, force: true });
   // workerd ends with this process, by its guard.
@@ -17,7 +21,7 @@ export async function onStage(name: string, play: (worker: BuiltWorker) => Promi
     process.exit(130);
   });
   try {
-    const worker = await BuiltWorker.make(folder);
+    const worker = await BuiltWorker.make(folder, await beside(folder));
     await play(worker);
     await worker.stop();
     clear();
