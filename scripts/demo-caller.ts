@@ -1,5 +1,6 @@
 /** A caller with an approver, and one open session of it: what a person needs to try a local Worker. */
 import * as z from 'zod';
+import { GET_APPROVAL } from '../src/gate/tool/get-approval.ts';
 import { answerOf, askJson } from './answer.ts';
 import type { LocalWorker } from './local-worker.ts';
 
@@ -25,10 +26,13 @@ export async function openDemo(
 
 async function callerOfAllTools(url: string): Promise<object> {
   const { components } = description.parse(await (await answerOf(`${url}/openapi.json`)).json());
-  const tools = Object.keys(components.schemas).filter((name) => name.endsWith(ARGUMENTS));
+  const tools = Object.keys(components.schemas)
+    .filter((name) => name.endsWith(ARGUMENTS))
+    .map((name) => name.slice(0, -ARGUMENTS.length));
   return {
     name: 'Demo shop',
-    allowed_tools: tools.map((name) => name.slice(0, -ARGUMENTS.length)),
+    // Risky tools bring it; a policy must not name it.
+    allowed_tools: tools.filter((name) => name !== GET_APPROVAL),
     approvers: ['approver@example.com'],
   };
 }

@@ -124,8 +124,8 @@ describe('toolgate', () => {
       tokens.push(await openSession(client.worker.url, api_key, session));
       return tokens.length === 1 ? 'expired' : (tokens.at(-1) ?? '');
     });
-    expect(await gate.tools('openai')).toHaveLength(3);
-    expect(await gate.tools('openai')).toHaveLength(3);
+    expect(await gate.tools('openai')).toHaveLength(4);
+    expect(await gate.tools('openai')).toHaveLength(4);
     expect(tokens).toHaveLength(2);
   });
 

@@ -45,6 +45,7 @@ describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
     const { tools } = await mcp.listTools();
     expect(tools.map(({ name, annotations }) => ({ name, annotations }))).toEqual([
       { name: 'calculator', annotations: { readOnlyHint: true } },
+      { name: 'get_approval', annotations: { readOnlyHint: true } },
       { name: 'get_order', annotations: { readOnlyHint: true } },
       {
         name: 'refund_order',
