@@ -64,6 +64,7 @@ export type GateCode = Exclude<Refusal['code'], 'TOOL_CODE'>;
 export type PolicyLimit =
   | { name: 'max_refund_cents'; limit_cents: number; currency: string }
   | { name: 'max_session_refund_cents'; limit_cents: number; currency: string }
+  | { name: 'currency'; currency: string }
   | { name: 'pending_approvals'; limit: number }
   | { name: 'opened_approvals'; limit: number }
   | { name: 'approvers' };
@@ -212,6 +213,8 @@ export function limitMessage(limit: PolicyLimit, amount = inMinorUnits): string 
       return `The amount is above what one call may move (${amount(limit.limit_cents, limit.currency)}).`;
     case 'max_session_refund_cents':
       return `With this the session would move more than it may (${amount(limit.limit_cents, limit.currency)}, open requests included).`;
+    case 'currency':
+      return `Nothing may move in ${limit.currency}: the policy sets no limits for this currency.`;
     case 'pending_approvals':
       return `This session already waits for ${limit.limit} approvals, the most it may.`;
     case 'opened_approvals':

@@ -88,6 +88,21 @@ export interface Upstream {
 
 // --- What the session knows ------------------------------------------------------------------------------------
 
+/** Amounts in minor units; null: no limit. */
+export type Limits = {
+  max_refund_cents: number;
+  max_session_refund_cents: number | null;
+  confirm_above_cents: number;
+};
+
+/** What a policy, narrowed by its session, says of amounts. */
+export type Limited = Limits & {
+  limits: Readonly<Record<string, Partial<Limits>>>;
+  /** The session's own members, which narrow every currency; null where it has none. */
+  own_max_refund_cents: number | null;
+  own_max_session_refund_cents: number | null;
+};
+
 /** What the operator set for a caller. Amounts in minor units; `max_session_refund_cents` null: no limit. */
 export type Policy = {
   allowed_tools: string[];
@@ -96,6 +111,10 @@ export type Policy = {
   max_refund_cents: number;
   max_session_refund_cents: number | null;
   confirm_above_cents: number;
+  /** By ISO 4217 code; see policy/limits.ts. */
+  limits: Record<string, Partial<Limits>>;
+  /** Which customer ids its sessions may have. */
+  customer_pattern: string;
   max_steps: number;
   max_duplicate_calls: number;
   approval_ttl_seconds: number;
@@ -106,7 +125,7 @@ export type Policy = {
 export type CallerChange = { version: number; name: string; policy: Policy; revoked: boolean };
 
 /** The narrower of the session's own fields and the caller's current policy, read afresh each time. */
-export type Scope = {
+export type Scope = Limited & {
   caller_id: string;
   session_id: string;
   uid: string;
@@ -114,9 +133,6 @@ export type Scope = {
   tools: readonly string[];
   max_steps: number;
   max_duplicate_calls: number;
-  max_refund_cents: number;
-  max_session_refund_cents: number | null;
-  confirm_above_cents: number;
   approval_ttl_seconds: number;
   identical_effects: 'replay' | 'ask';
   /** Who may be asked: the current list in lower case, without `requested_by`. */

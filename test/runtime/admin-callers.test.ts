@@ -44,6 +44,8 @@ describe('POST /admin/callers', () => {
         max_refund_cents: 50_000,
         max_session_refund_cents: null,
         confirm_above_cents: 0,
+        limits: {},
+        customer_pattern: String.raw`^[\x21-\x7e]{1,128}$`,
         max_steps: 10,
         max_duplicate_calls: 3,
         approval_ttl_seconds: 86_400,

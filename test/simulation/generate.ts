@@ -1,4 +1,5 @@
 /** Makes the story of a seed. */
+import { ANY_CUSTOMER } from '../../src/gate/policy/customer-pattern.ts';
 import type { Policy } from '../../src/gate/ports.ts';
 import { Random } from './random.ts';
 import type { Client, OperatorAct, Own, Refunding, Scenario, Step } from './scenario.ts';
@@ -55,6 +56,8 @@ function policyOf(random: Random): Policy {
     max_refund_cents: random.pick([2_000, 5_000, 50_000, 50_000]),
     max_session_refund_cents: random.pick([null, null, 3_000, 6_000]),
     confirm_above_cents: random.pick([0, 0, 1_500, 50_000, 50_000]),
+    limits: {},
+    customer_pattern: ANY_CUSTOMER,
     max_steps: random.pick([3, 6, 10, 20]),
     max_duplicate_calls: random.pick([1, 2, 3, 5]),
     approval_ttl_seconds: random.pick([60, 120, 600, 3_600]),

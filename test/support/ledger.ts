@@ -1,4 +1,5 @@
 /** Valid callers, orders, attempts and refunds for tests of the ledger; each under a name no other test uses. */
+import { ANY_CUSTOMER } from '../../src/gate/policy/customer-pattern.ts';
 import { env } from 'cloudflare:workers';
 import type { Attempt, Kit, Policy } from '../../src/gate/ports.ts';
 import { refundOrder } from '../../src/tools/orders/refund-order.ts';
@@ -17,6 +18,8 @@ export const policy = (changes: Partial<Policy> = {}): Policy => ({
   max_refund_cents: 50_000,
   max_session_refund_cents: null,
   confirm_above_cents: 0,
+  limits: {},
+  customer_pattern: ANY_CUSTOMER,
   max_steps: 10,
   max_duplicate_calls: 3,
   approval_ttl_seconds: 86_400,

@@ -1,4 +1,5 @@
 /** A session's code over Node's SQLite, with the tools a test brings: no object, no Worker, one process. */
+import { ANY_CUSTOMER } from '../../src/gate/policy/customer-pattern.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
 import { readConfig } from '../../src/gate/env.ts';
@@ -78,6 +79,8 @@ export async function nodeSession(tools: readonly Tool[], changes: Partial<Polic
     max_refund_cents: 50_000,
     max_session_refund_cents: null,
     confirm_above_cents: 50_000,
+    limits: {},
+    customer_pattern: ANY_CUSTOMER,
     max_steps: 10,
     max_duplicate_calls: 3,
     approval_ttl_seconds: 86_400,

@@ -1,4 +1,5 @@
 /** One live session in the real object over the real D1: a caller, an order nobody else uses, and what the ledger says of it. */
+import { ANY_CUSTOMER } from '../../src/gate/policy/customer-pattern.ts';
 import { env } from 'cloudflare:workers';
 import type { Policy } from '../../src/gate/ports.ts';
 import type { CallAnswer, OpenRequest, SessionRpc } from '../../src/gate/session/rpc.ts';
@@ -20,6 +21,8 @@ const policy: Policy = {
   max_refund_cents: 50_000,
   max_session_refund_cents: null,
   confirm_above_cents: 0,
+  limits: {},
+  customer_pattern: ANY_CUSTOMER,
   max_steps: 10,
   max_duplicate_calls: 3,
   approval_ttl_seconds: 86_400,

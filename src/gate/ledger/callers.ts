@@ -3,28 +3,9 @@
  * only as hashes.
  */
 import * as z from 'zod';
+import { policySchema } from '../policy/policy.ts';
 import type { CallerChange, LedgerSql, Policy, SqlRow } from '../ports.ts';
 import { integer, jsonText } from './columns.ts';
-
-/**
- * A stored policy. Its ranges are those of docs/specification.md#administration; amounts in minor units, null: no limit.
- * Policies stored
- * by other versions are read with it, here and in every session's row: unknown members are passed over, since a rollback
- * meets those of the version before it, and each field added later needs a `.default()`, which old rows get. What an
- * operator may send is judged strictly, in http.
- */
-export const policySchema = z.object({
-  allowed_tools: z.array(z.string()),
-  approvers: z.array(z.string()).max(10),
-  customer_scope: z.enum(['required', 'any']),
-  max_refund_cents: z.int().nonnegative(),
-  max_session_refund_cents: z.int().nonnegative().nullable(),
-  confirm_above_cents: z.int().nonnegative(),
-  max_steps: z.int().min(1).max(1000),
-  max_duplicate_calls: z.int().min(1).max(1000),
-  approval_ttl_seconds: z.int().min(60).max(604_800),
-  identical_effects: z.enum(['replay', 'ask']),
-}) satisfies z.ZodType<Policy>;
 
 /** A caller as operators see it. Times in ms since the epoch; `version` rises with every change. */
 export type Caller = {

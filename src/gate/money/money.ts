@@ -3,8 +3,7 @@
  * are cut, never divided, so that 2590 cannot become 25.899999.
  */
 import type { Money } from '../ports.ts';
-
-const CURRENCY = /^[A-Z]{3}$/;
+import { decimalsOf, symbolsOf } from './iso-4217.ts';
 
 /** `25.90 BRL`: ASCII digits, one point, the currency's own number of decimals, no grouping. Refuses what is no amount. */
 export function formatMoney(money: Money): string {
@@ -29,28 +28,25 @@ export function phraseOf(money: Money | null, approvalId: string): string {
  */
 export function phraseMatches(typed: string, phrase: string, currency: string | null = null): boolean {
   const bare = typed.replaceAll(/[\s\u200B]/g, '');
-  const amount = currency === null ? bare : withoutCode(bare, currency);
+  const amount = currency === null ? bare : withoutUnit(bare, currency);
   return amount.replace(',', '.') === phrase;
 }
 
-/** Cuts one currency code. The letters must be ASCII: upper-casing alone would take a long s (U+017F) for an S. */
-function withoutCode(text: string, currency: string): string {
+/** Cuts the currency's code or symbol, before or after. The letters of a code must be ASCII: upper-casing alone would take a long s (U+017F) for an S. */
+function withoutUnit(text: string, currency: string): string {
   const isCode = (part: string): boolean => /^[A-Za-z]{3}$/.test(part) && part.toUpperCase() === currency;
   if (isCode(text.slice(0, 3))) return text.slice(3);
-  return isCode(text.slice(-3)) ? text.slice(0, -3) : text;
+  if (isCode(text.slice(-3))) return text.slice(0, -3);
+  const symbol = symbolsOf(currency).find((each) => text.startsWith(each) || text.endsWith(each));
+  if (symbol === undefined) return text;
+  return text.startsWith(symbol) ? text.slice(symbol.length) : text.slice(0, -symbol.length);
 }
 
 function amountDigits({ amount_cents, currency }: Money): string {
   if (!Number.isSafeInteger(amount_cents) || amount_cents < 0)
     throw new RangeError('an amount is a whole number of minor units, zero or more');
   const decimals = decimalsOf(currency);
+  if (decimals === null) throw new RangeError('a currency is a code of ISO 4217 that has a minor unit');
   const digits = String(amount_cents).padStart(decimals + 1, '0');
   return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
-}
-
-/** How many decimals a currency has, as ISO 4217 says: none for JPY, three for KWD. */
-function decimalsOf(currency: string): number {
-  if (!CURRENCY.test(currency)) throw new RangeError('a currency is three capital letters');
-  const { maximumFractionDigits } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions();
-  return maximumFractionDigits ?? 2;
 }

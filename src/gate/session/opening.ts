@@ -1,5 +1,7 @@
 /** Opening, rejoining, narrowing, ending a session, and hearing of its caller's changes (docs/specification.md#changes-to-a-caller and docs/specification.md#sessions). */
 import type { Refusal } from '../outcome.ts';
+import { isCustomerId } from '../policy/customer-pattern.ts';
+import { flatLimits } from '../policy/limits.ts';
 import type { CallerChange, Policy, Scope } from '../ports.ts';
 import { extendSession, openSession, withdrawSession } from '../ledger/sessions.ts';
 import type { Alarms } from './alarm-clock.ts';
@@ -183,6 +185,8 @@ function refusedOpening(request: OpenRequest, caller: CallerChange): Refused | n
   if (caller.revoked) return { refused: 'revoked' };
   if (request.customer_id === undefined && caller.policy.customer_scope === 'required')
     return { refused: 'customer_required' };
+  if (request.customer_id !== undefined && !isCustomerId(request.customer_id, caller.policy.customer_pattern))
+    return { refused: 'customer_pattern' };
   return unnarrowed(request, limitsOf(caller.policy));
 }
 
@@ -194,7 +198,8 @@ function refusedRejoin(request: OpenRequest, session: SessionRow): Refused | nul
   if (request.requested_by !== undefined && request.requested_by.toLowerCase() !== session.requested_by)
     return { refused: 'conflict', field: 'requested_by' };
   if (lacksCustomer(session)) return { refused: 'customer_required' };
-  return unnarrowed(request, scopeOf(session));
+  const scope = scopeOf(session);
+  return unnarrowed(request, { ...scope, ...flatLimits(scope) });
 }
 
 /** A session only narrows what is in force; the field that would widen it is named. */

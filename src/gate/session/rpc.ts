@@ -5,7 +5,7 @@
 import type { JsonObject } from '../json.ts';
 import type { ApprovalStatus, Outcome, PolicyLimit, Verdict } from '../outcome.ts';
 import type { Fact } from '../tool/define-tool.ts';
-import type { CallerChange, Money, OtherApproval } from '../ports.ts';
+import type { CallerChange, Limits, Money, OtherApproval } from '../ports.ts';
 
 /** What an API key asks for when it opens or rejoins a session; absent fields keep theirs on a rejoin. */
 export type OpenRequest = {
@@ -30,6 +30,7 @@ export type SessionPolicy = {
   max_refund_cents: number;
   max_session_refund_cents: number | null;
   confirm_above_cents: number;
+  limits: Record<string, Limits>;
   customer_id?: string;
   approvers: number;
 };
@@ -40,7 +41,7 @@ export type OpenAnswer =
   | { refused: 'ended' }
   /** A field that is fixed at opening differs, or the customer is missing where one is required. */
   | { refused: 'conflict'; field: 'customer_id' | 'requested_by' }
-  | { refused: 'customer_required' }
+  | { refused: 'customer_required' | 'customer_pattern' }
   | { refused: 'widened'; field: string };
 
 export type CallRequest = {

@@ -1,7 +1,8 @@
 /** The session's one row: every read and write of the table `session`. Read afresh each time; made and forgotten in schema.ts. */
 import * as z from 'zod';
 import type { CallerChange, Policy, Scope, SessionSql } from '../ports.ts';
-import { policySchema } from '../ledger/callers.ts';
+import { flatLimits, namedLimits } from '../policy/limits.ts';
+import { policySchema } from '../policy/policy.ts';
 import type { SessionPolicy } from './rpc.ts';
 import { hasTables, insertInto } from './schema.ts';
 
@@ -134,9 +135,12 @@ export function scopeOf(row: SessionRow): Scope {
       : policy.allowed_tools.filter((name) => own.tools?.includes(name) ?? true).toSorted(),
     max_steps: Math.min(policy.max_steps, own.max_steps ?? Infinity),
     max_duplicate_calls: policy.max_duplicate_calls,
-    max_refund_cents: Math.min(policy.max_refund_cents, own.max_refund_cents ?? Infinity),
-    max_session_refund_cents: narrower(policy.max_session_refund_cents, own.max_session_refund_cents ?? null),
+    max_refund_cents: policy.max_refund_cents,
+    max_session_refund_cents: policy.max_session_refund_cents,
     confirm_above_cents: policy.confirm_above_cents,
+    limits: policy.limits,
+    own_max_refund_cents: own.max_refund_cents ?? null,
+    own_max_session_refund_cents: own.max_session_refund_cents ?? null,
     approval_ttl_seconds: policy.approval_ttl_seconds,
     identical_effects: policy.identical_effects,
     approvers: policy.approvers
@@ -146,18 +150,14 @@ export function scopeOf(row: SessionRow): Scope {
   };
 }
 
-const narrower = (a: number | null, b: number | null): number | null =>
-  a === null ? b : b === null ? a : Math.min(a, b);
-
 /** What the caller is shown: figures and names, approvers as a number. */
 export function shownPolicy(scope: Scope): SessionPolicy {
   return {
     tools: [...scope.tools],
     max_steps: scope.max_steps,
     max_duplicate_calls: scope.max_duplicate_calls,
-    max_refund_cents: scope.max_refund_cents,
-    max_session_refund_cents: scope.max_session_refund_cents,
-    confirm_above_cents: scope.confirm_above_cents,
+    ...flatLimits(scope),
+    limits: namedLimits(scope),
     ...(scope.customer_id === null ? {} : { customer_id: scope.customer_id }),
     approvers: scope.approvers.length,
   };

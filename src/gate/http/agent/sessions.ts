@@ -86,6 +86,11 @@ function refuseOpening(c: HttpContext, answer: Extract<OpenAnswer, { refused: st
         reason: answer.refused,
         detail: "customer_id is required by this caller's policy",
       });
+    case 'customer_pattern':
+      return problem(c, 'invalid-body', {
+        reason: answer.refused,
+        detail: "customer_id must look like the customer ids of this caller (its policy's customer_pattern)",
+      });
     case 'widened':
       return problem(c, 'policy-widened', {
         reason: `widened_${answer.field}`,

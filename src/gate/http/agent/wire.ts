@@ -17,7 +17,7 @@ const anyObject = (description: string, more: Record<string, unknown> = {}) =>
 const byName = (id: 'ToolArguments' | 'ToolData' | 'Code') => ({ $ref: `#/components/schemas/${id}` });
 
 const cents = z.int().min(0);
-const amountLimit = (what: string) => cents.describe(`${what}, in minor units (cents).`);
+const amountLimit = (what: string) => cents.describe(`${what}, in minor units.`);
 
 export const approvalStatus = z.enum(APPROVAL_STATUSES);
 
@@ -97,13 +97,20 @@ export const toolDefinitions = z.strictObject({
   tools: z.array(anyObject("A definition as the provider's request takes it.")).describe('Sorted by name.'),
 });
 
+const limits = {
+  max_refund_cents: amountLimit('The most one refund may move'),
+  max_session_refund_cents: amountLimit('The most the session may move, open requests included').nullable(),
+  confirm_above_cents: amountLimit('Refunds above this need a person'),
+};
+
 const sessionPolicy = z.strictObject({
   tools: z.array(z.string()),
   max_steps: z.int().min(1).describe('Calls the session may make, refused ones included.'),
   max_duplicate_calls: z.int().min(1).describe('How often one call may be repeated.'),
-  max_refund_cents: amountLimit('The most one refund may move'),
-  max_session_refund_cents: amountLimit('The most the session may move, open requests included').nullable(),
-  confirm_above_cents: amountLimit('Refunds above this need a person'),
+  ...limits,
+  limits: z
+    .record(z.string(), z.strictObject(limits))
+    .describe('By ISO 4217 code; the members above are for other currencies with two decimals.'),
   customer_id: z.string().exactOptional().describe('The only customer whose orders and accounts exist here.'),
   approvers: z.int().min(0).describe('How many people are asked.'),
 }) satisfies z.ZodType<SessionPolicy>;

@@ -2,10 +2,13 @@
 import * as z from 'zod';
 import { shownToolName } from '../../outcome.ts';
 import { MAX_ADDRESS_CHARACTERS, type Policy } from '../../ports.ts';
-import { policySchema } from '../../ledger/callers.ts';
+import { policySchema } from '../../policy/policy.ts';
 import { GET_APPROVAL } from '../../tool/get-approval.ts';
+import { ANY_CUSTOMER } from '../../policy/customer-pattern.ts';
 import type { Registry } from '../../tool/registry.ts';
 
+/** Mail clients make a link of these; a mail holds one link. */
+const LINKS = /:\/\/|www\.|</i;
 const MAX_NAME_CHARACTERS = 60;
 /** Controls and line separators would break a mail or a log; direction marks would make a name look like another. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -17,6 +20,7 @@ const name = z
   .refine((text) => /\S/.test(text) && !UNSEEN.test(text) && [...text].length <= MAX_NAME_CHARACTERS, {
     error: `must have 1 to ${MAX_NAME_CHARACTERS} characters and no invisible ones`,
   })
+  .refine((text) => !LINKS.test(text), { error: 'must hold no link: no "://", no "www." and no "<"' })
   .describe('Shown to approvers: 1 to 60 characters.');
 
 const stored = policySchema.shape;
@@ -31,6 +35,12 @@ export const policy = z.strictObject({
     'The most a session may move, per currency; null: no limit.',
   ),
   confirm_above_cents: stored.confirm_above_cents.describe('Risky calls of more than this need an approver.'),
+  limits: stored.limits
+    .unwrap()
+    .describe(
+      'Limits by ISO 4217 code. The members above are for currencies with two decimals that are not named here; another currency moves only if it is named.',
+    ),
+  customer_pattern: stored.customer_pattern.unwrap().describe('What a customer id must look like.'),
   max_steps: stored.max_steps.describe('Calls a session may make.'),
   max_duplicate_calls: stored.max_duplicate_calls.describe('How often a session may repeat one call.'),
   approval_ttl_seconds: stored.approval_ttl_seconds.describe('How long an approval waits.'),
@@ -61,6 +71,8 @@ export const NewCallerBody = settings.extend({
   max_refund_cents: shape.max_refund_cents.default(50_000),
   max_session_refund_cents: shape.max_session_refund_cents.default(null),
   confirm_above_cents: shape.confirm_above_cents.default(0),
+  limits: shape.limits.default({}),
+  customer_pattern: shape.customer_pattern.default(ANY_CUSTOMER),
   max_steps: shape.max_steps.default(10),
   max_duplicate_calls: shape.max_duplicate_calls.default(3),
   approval_ttl_seconds: shape.approval_ttl_seconds.default(86_400),

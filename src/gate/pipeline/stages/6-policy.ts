@@ -3,6 +3,7 @@
  * follows, so that two calls cannot both pass under a sum that has room for one.
  */
 import type { PolicyLimit, Refusal } from '../../outcome.ts';
+import { limitsIn } from '../../policy/limits.ts';
 import type { Scope } from '../../ports.ts';
 import type { CheckedCall, PermittedCall, Step } from '../calls.ts';
 import type { Gate } from '../gate.ts';
@@ -18,7 +19,9 @@ export function policy(call: CheckedCall, gate: Gate): Step<PermittedCall> {
   if (outlived !== null) return { ok: false, refusal: outlived };
   const limit = amountLimit(call, scope, gate) ?? (needsPerson(call, scope) ? approvalLimit(call, scope, gate) : null);
   if (limit === null) return { ok: true, call: { ...call, permitted: true } };
-  const passed_on = call.approval === null && scope.approvers.length > 0 && gate.mayNotify(call.key);
+  // Nobody can approve an amount in a currency without limits, and its decimals may not be known.
+  const passed_on =
+    limit.name !== 'currency' && call.approval === null && scope.approvers.length > 0 && gate.mayNotify(call.key);
   return { ok: false, refusal: { code: 'POLICY_LIMIT', limit, passed_on, money: call.bound.money } };
 }
 
@@ -34,13 +37,14 @@ function noLongerAllowed(call: CheckedCall, scope: Scope, gate: Gate): Refusal |
 function amountLimit(call: CheckedCall, scope: Scope, gate: Gate): PolicyLimit | null {
   const { money } = call.bound;
   if (money === null) return null;
-  if (money.amount_cents > scope.max_refund_cents)
-    return { name: 'max_refund_cents', limit_cents: scope.max_refund_cents, currency: money.currency };
-  const limit_cents = scope.max_session_refund_cents;
-  if (limit_cents === null) return null;
-  const reserved = gate.records.reservedCents(money.currency, call.open);
-  return reserved + money.amount_cents > limit_cents
-    ? { name: 'max_session_refund_cents', limit_cents, currency: money.currency }
+  const { amount_cents, currency } = money;
+  const limits = limitsIn(scope, currency);
+  if (limits === null) return { name: 'currency', currency };
+  const { max_refund_cents, max_session_refund_cents } = limits;
+  if (amount_cents > max_refund_cents) return { name: 'max_refund_cents', limit_cents: max_refund_cents, currency };
+  if (max_session_refund_cents === null) return null;
+  return gate.records.reservedCents(currency, call.open) + amount_cents > max_session_refund_cents
+    ? { name: 'max_session_refund_cents', limit_cents: max_session_refund_cents, currency }
     : null;
 }
 

@@ -2,6 +2,7 @@
  * Stage 7: a risky action above the limit waits for a person. There is no flag on the agent's or the host's side that
  * stands for a person: only a decision through an approver's link makes `approval` non-null.
  */
+import { limitsIn } from '../../policy/limits.ts';
 import type { Scope } from '../../ports.ts';
 import type { ConfirmedCall, PermittedCall, Proposal } from '../calls.ts';
 import type { Gate } from '../gate.ts';
@@ -16,5 +17,5 @@ export function needsPerson(call: Proposal, scope: Scope): boolean {
   if (call.repeated) return true;
   if (!call.definition.risky) return false;
   const { money } = call.bound;
-  return money === null || money.amount_cents > scope.confirm_above_cents;
+  return money === null || money.amount_cents > (limitsIn(scope, money.currency)?.confirm_above_cents ?? 0);
 }
