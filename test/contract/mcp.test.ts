@@ -54,7 +54,9 @@ describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
     ]);
     for (const { inputSchema, outputSchema } of tools) {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
-      expect(outputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+      expect(outputSchema).toMatchObject({ type: 'object' });
+      const forms = (outputSchema?.['anyOf'] ?? [outputSchema]) as object[];
+      for (const form of forms) expect(form).toMatchObject({ additionalProperties: false });
     }
   });
 

@@ -35,6 +35,7 @@ describe('POST /v1/sessions', () => {
         max_refund_cents: 50_000,
         max_session_refund_cents: null,
         confirm_above_cents: 0,
+        limits: {},
         customer_id: 'CUS-1',
         approvers: 1,
       },
