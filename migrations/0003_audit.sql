@@ -64,6 +64,7 @@ CREATE TABLE approvals (
   expires_at    INTEGER NOT NULL,
   decided_at    INTEGER,
   actor         TEXT,
+  note          TEXT,                        -- why it was rejected, cleaned
   delivery      TEXT NOT NULL CHECK (json_valid(delivery)) -- [{approver, email, sent_at, undeliverable}]
 ) WITHOUT ROWID;
 -- The approver's page lists the other approvals of the same order.

@@ -163,6 +163,8 @@ export type OtherApproval = {
   amount_cents: number | null;
   currency: string | null;
   opened_at: number;
+  /** Why a person rejected it; null where they said nothing, or did not. */
+  note: string | null;
 };
 
 /** What a session knows about one effect: one row per time its key became an intent (`round`). */

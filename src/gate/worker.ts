@@ -50,7 +50,6 @@ function handlerOf(registry: Registry) {
         ...ports,
         config: reading.config,
         email: env.EMAIL,
-        inputSchema: (tool) => registry.get(tool)?.inputSchema ?? null,
         print: (line) => console.log(line),
       });
     },

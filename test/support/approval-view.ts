@@ -1,8 +1,19 @@
 import type { ApprovalView } from '../../src/gate/session/rpc.ts';
+import { boundedNames } from '../../src/gate/tool/bounded.ts';
+import { refundOrder } from '../../src/tools/orders/refund-order.ts';
 import type { Fact } from '../../src/gate/tool/define-tool.ts';
 
+type Claimed = Omit<ApprovalView['claimed'], 'bounded'> & { bounded?: string[] };
+export type ViewChanges = Partial<Omit<ApprovalView, 'claimed'>> & { claimed?: Claimed };
+
+const CLAIMED: Claimed = {
+  amount_cents: 2590,
+  currency: 'BRL',
+  arguments: { order_id: 'ORD-1001', amount_cents: 2590, currency: 'BRL', reason: 'damaged' },
+};
+
 /** A pending refund of 25.90 BRL on an order of 120.00 BRL of which nothing is refunded yet. Each test changes one thing. */
-export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView => ({
+export const approvalView = ({ claimed = CLAIMED, ...changes }: ViewChanges = {}): ApprovalView => ({
   id: 'apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48',
   status: 'pending',
   tool: 'refund_order',
@@ -14,11 +25,7 @@ export const approvalView = (changes: Partial<ApprovalView> = {}): ApprovalView 
   decided_by: null,
   note: null,
   result: null,
-  claimed: {
-    amount_cents: 2590,
-    currency: 'BRL',
-    arguments: { order_id: 'ORD-1001', amount_cents: 2590, currency: 'BRL', reason: 'damaged' },
-  },
+  claimed: { bounded: boundedNames(refundOrder.inputSchema, claimed.arguments), ...claimed },
   facts: orderFacts(),
   others: [],
   others_left: 0,

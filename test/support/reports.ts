@@ -32,6 +32,7 @@ export const approvalOf = (session: Session, changes: Partial<ApprovalRow> = {})
   expires_at: 90_000,
   decided_at: null,
   actor: null,
+  note: null,
   delivery: [{ approver: 0, email: 'ana@example.com', sent_at: null, undeliverable: false }],
   ...changes,
 });

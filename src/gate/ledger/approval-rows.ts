@@ -30,6 +30,7 @@ const approvalRow = z.object({
   expires_at: integer,
   decided_at: integer.nullable(),
   actor: z.string().nullable(),
+  note: z.string().nullable(),
   delivery: jsonText(z.array(deliveryEntry)),
 });
 const columns = Object.keys(approvalRow.shape);
@@ -37,7 +38,7 @@ const columns = Object.keys(approvalRow.shape);
 /** Reports may arrive twice or late: the higher version wins. What an approval is about never changes. */
 const UPSERT = `${insertFromJson('approvals', columns)}
   ON CONFLICT DO UPDATE SET version = excluded.version, status = excluded.status, code = excluded.code,
-    decided_at = excluded.decided_at, actor = excluded.actor, delivery = excluded.delivery
+    decided_at = excluded.decided_at, actor = excluded.actor, note = excluded.note, delivery = excluded.delivery
   WHERE excluded.version > approvals.version`;
 
 /** Takes approvals as their session reports them. Safe to repeat, in any order. */
@@ -83,6 +84,7 @@ const otherRow: z.ZodType<OtherApproval> = z.object({
   amount_cents: integer.nullable(),
   currency: z.string().nullable(),
   opened_at: integer,
+  note: z.string().nullable(),
 });
 /** Of all of them, shown or not. */
 const countRow = z.object({ count: integer });
@@ -92,9 +94,9 @@ const OTHERS_SHOWN = 20;
 
 /** Those that may be the same again come first: else an agent could push them off the page with twenty small requests. */
 const OTHERS = `
-  SELECT approval_id AS id, status, amount_cents, currency, opened_at, count(*) OVER () AS count FROM approvals
+  SELECT approval_id AS id, status, amount_cents, currency, opened_at, note, count(*) OVER () AS count FROM approvals
   WHERE subject = ?1 AND opened_at >= ?3 AND approval_id <> ?2
-  ORDER BY (amount_cents IS ?4 AND currency IS ?5 AND status IN ('executed', 'approved', 'pending')) DESC,
+  ORDER BY (amount_cents IS ?4 AND currency IS ?5 AND status IN ('executed', 'rejected', 'approved', 'pending')) DESC,
     opened_at DESC, approval_id DESC LIMIT ${OTHERS_SHOWN}`;
 
 /**

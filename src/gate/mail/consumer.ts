@@ -5,7 +5,6 @@
  * A queue delivers at least once, so a mail may leave twice; opening a link twice changes nothing.
  */
 import type { Config } from '../env.ts';
-import type { JsonObject } from '../json.ts';
 import { MAX_ADDRESS_CHARACTERS, type CallerChange } from '../ports.ts';
 import type { MailTask, QueueMessage, SessionRpc } from '../session/rpc.ts';
 import { inTime } from '../time.ts';
@@ -24,8 +23,6 @@ export type MailPorts = Pick<TellPorts, 'callerChange'> & {
   config: Pick<Config, 'mailFrom' | 'loopback'>;
   email: Pick<SendEmail, 'send'>;
   session: (object: string) => Pick<SessionRpc, 'mailTask' | 'delivered' | 'tell'>;
-  /** The tool's input schema, or null where the tool is gone. */
-  inputSchema: (tool: string) => JsonObject | null;
   log: Log;
   /** Prints a line for the person at the console. Called only where PUBLIC_URL is loopback: a link in a log decides. */
   print: (line: string) => void;
@@ -95,11 +92,9 @@ export async function tellChange(
 }
 
 /** Null where the mail left, a code where it never will. Throws where another try may help. */
-async function send(task: MailTask, { config, email, inputSchema }: MailPorts): Promise<string | null> {
+async function send(task: MailTask, { config, email }: MailPorts): Promise<string | null> {
   if (task.to.length > MAX_ADDRESS_CHARACTERS || !ADDRESS.test(task.to)) return 'BAD_ADDRESS';
-  const { subject, text, html }: Mail = await (task.kind === 'approval'
-    ? approvalMail(task, inputSchema(task.view.tool))
-    : noticeMail(task));
+  const { subject, text, html }: Mail = await (task.kind === 'approval' ? approvalMail(task) : noticeMail(task));
   try {
     await email.send({
       from: { email: config.mailFrom, name: 'Toolgate' },

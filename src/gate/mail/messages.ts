@@ -3,13 +3,11 @@
  * an agent could have worded is left to the page. The link is in the body alone, and the subject is fixed text and an id, so
  * that nothing said here shows in a notification on a locked screen.
  */
-import type { JsonObject } from '../json.ts';
 import { formatMoney, isPartOfMoney } from '../money/money.ts';
 import { limitMessage } from '../outcome.ts';
 import type { Money, OtherApproval } from '../ports.ts';
 import type { ApprovalView, MailTask } from '../session/rpc.ts';
 import { toDay, toMinute } from '../time.ts';
-import { closedArguments } from './closed-arguments.ts';
 import { letterHtml, letterText, type Fact, type Letter } from './letter.tsx';
 
 export type Mail = { subject: string; text: string; html: string };
@@ -19,15 +17,15 @@ export type NoticeTask = Extract<MailTask, { kind: 'notice' }>;
 /** A longer list is for the page: past this many, what matters is that there are many. */
 const MAX_OTHERS = 10;
 
-/** Asks one approver for a decision. `inputSchema` is the tool's: it says which arguments may be repeated in a mail. */
-export function approvalMail({ view, link }: ApprovalTask, inputSchema: JsonObject | null): Promise<Mail> {
+/** Asks one approver for a decision. */
+export function approvalMail({ view, link }: ApprovalTask): Promise<Mail> {
   return mailOf(`Toolgate: your decision is needed (${view.id})`, {
     heading: 'An action waits for your decision',
     opening: 'An agent asked for the action below. It is not done, and will not be unless an approver approves it.',
     sections: [
       { title: 'The request', tone: 'plain', facts: requestFacts(view) },
       { title: 'What the system of record says', tone: 'ledger', facts: recordFacts(view) },
-      { title: 'What the agent claims, unchecked', tone: 'unchecked', facts: claimedFacts(view, inputSchema) },
+      { title: 'What the agent claims, unchecked', tone: 'unchecked', facts: claimedFacts(view) },
     ],
     link: { label: 'Open the request and decide', url: link },
     closing: [
@@ -86,7 +84,10 @@ function recordFacts({ facts, others, others_left }: ApprovalView): Fact[] {
   const count = others.length + others_left;
   return [
     // A mail client makes a link of any word that looks like one.
-    ...facts.map(({ label, value, outside }) => ({ label, value: outside ? 'shown on the page only' : value })),
+    ...facts.map(({ label, value, outside }) => ({
+      label,
+      value: outside === true || LINKED.test(value) ? 'shown on the page only' : value,
+    })),
     { label: 'Other requests for the same, last 30 days', value: count === 0 ? 'none' : String(count) },
     ...others.slice(0, MAX_OTHERS).map((other) => ({ label: other.id, value: otherValue(other) })),
   ];
@@ -97,18 +98,21 @@ function otherValue({ amount_cents, currency, status, opened_at }: OtherApproval
   return [...amount, status, `asked on ${toDay(opened_at)}`].join(', ');
 }
 
-function claimedFacts({ tool, claimed }: ApprovalView, inputSchema: JsonObject | null): Fact[] {
-  const { shown, left } = closedArguments(inputSchema, claimed.arguments);
+function claimedFacts({ tool, claimed }: ApprovalView): Fact[] {
   const money = moneyOf(claimed);
+  const args = Object.entries(claimed.arguments).filter(([name, value]) => !isPartOfMoney(name, value, money));
+  const shown = args.filter(([name, value]) => claimed.bounded.includes(name) && !LINKED.test(String(value)));
+  const left = args.length - shown.length;
   return [
     { label: 'Tool', value: tool },
     ...amountFact(money),
-    ...shown
-      .filter(({ name }) => !isPartOfMoney(name, claimed.arguments[name], money))
-      .map(({ name, value }) => ({ label: name, value })),
+    ...shown.map(([name, value]) => ({ label: name, value: String(value) })),
     ...(left === 0 ? [] : [{ label: 'Further arguments', value: `${left}, shown on the page only` }]),
   ];
 }
+
+/** Mail clients make links of these, and a mail holds one link: that to the page. */
+const LINKED = /https?:|ftp:|mailto:|www\.|@|[a-z0-9-]\.[a-z]{2,}/i;
 
 const amountFact = (money: Money | null): Fact[] =>
   money === null ? [] : [{ label: 'Amount', value: formatMoney(money) }];

@@ -26,7 +26,7 @@ export const policySchema = z.object({
     .string()
     .refine(isCustomerPattern, {
       error:
-        'must begin with ^, end with $ and hold only characters, classes and bounded repetitions (one may be unbounded), at most 200 characters',
+        'must be a pattern of at most 200 characters that is anchored at both ends and holds only characters, classes and repetitions, one of them unbounded at most',
     })
     .default(ANY_CUSTOMER),
   max_refund_cents: cents,

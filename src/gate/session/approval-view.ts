@@ -8,6 +8,7 @@ import { scopeOf, theSession } from './session-row.ts';
 import type { SessionPorts } from './session-ports.ts';
 import { appliedBefore } from './records.ts';
 import type { ApprovalView } from './rpc.ts';
+import { boundedNames } from '../tool/bounded.ts';
 
 const OTHERS_SINCE_MS = 30 * 24 * 60 * 60 * 1000;
 const READ_LIMIT_MS = 5_000;
@@ -37,6 +38,7 @@ export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Ga
       amount_cents: money?.amount_cents ?? null,
       currency: money?.currency ?? null,
       arguments: record.input,
+      bounded: boundedNames(ports.tools.get(record.tool)?.inputSchema ?? {}, record.input),
     },
     facts: read?.facts ?? null,
     others: read?.others ?? [],

@@ -119,6 +119,7 @@ function approvalRow(sql: SessionSql, { record, changed }: Unreported, session: 
     expires_at: approval.expires_at,
     decided_at: approval.decided_at,
     actor: approval.decided_by === null ? null : `approver:${approval.decided_by}`,
+    note: record.state === 'rejected' ? approval.note : null,
     delivery: approversOf(sql, record).map(({ email, sent_at, undeliverable }, approver) => ({
       approver,
       email,

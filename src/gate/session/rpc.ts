@@ -93,7 +93,8 @@ export type ApprovalView = {
   note: string | null;
   /** Code and message of a failure, or the data of what was done. */
   result: Verdict | null;
-  claimed: { amount_cents: number | null; currency: string | null; arguments: JsonObject };
+  /** `bounded`: the arguments that are shown as they are, since the tool's schema bounds them. */
+  claimed: { amount_cents: number | null; currency: string | null; arguments: JsonObject; bounded: string[] };
   /** What the tool shows of the system of record; null: it cannot be read now. */
   facts: Fact[] | null;
   others: OtherApproval[];

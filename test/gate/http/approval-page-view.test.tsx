@@ -6,11 +6,11 @@ import { ApprovalBody, titleOf, type ApprovalPage } from '../../../src/gate/http
 import type { ApprovalView } from '../../../src/gate/session/rpc.ts';
 import type { Fact } from '../../../src/gate/tool/define-tool.ts';
 import { digestsOf } from '../../../src/gate/tool/facts.ts';
-import { approvalView, orderFacts } from '../../support/approval-view.ts';
+import { approvalView, orderFacts, type ViewChanges } from '../../support/approval-view.ts';
 
 const toolChanged = { ok: false, refusal: { code: 'TOOL_CHANGED' } } as const;
 
-type Changes = Partial<ApprovalView> & { again?: ApprovalPage['again'] };
+type Changes = ViewChanges & { again?: ApprovalPage['again'] };
 
 const pageOf = ({ again, ...changes }: Changes = {}): ApprovalPage => ({
   view: approvalView(changes),
@@ -120,13 +120,34 @@ describe('ApprovalBody', () => {
   });
 
   it('warns where the same amount was moved there already, or is asked for, while it can be decided', async () => {
-    const other = { id: 'apr_other', status: 'executed', amount_cents: 2590, currency: 'BRL', opened_at: 0 };
+    const other = {
+      id: 'apr_other',
+      status: 'executed',
+      amount_cents: 2590,
+      currency: 'BRL',
+      opened_at: 0,
+      note: null,
+    };
     const refunded = 'The same amount was already moved here';
     expect(await textOf({ others: [{ ...other, status: 'pending' }, other] })).toContain(refunded);
     expect(await textOf({ others: [{ ...other, status: 'pending' }] })).toContain('is already asked for');
-    for (const differs of [{ amount_cents: 2591 }, { currency: 'USD' }, { status: 'rejected' }])
+    for (const differs of [{ amount_cents: 2591 }, { currency: 'USD' }, { status: 'expired' }])
       expect(await textOf({ others: [{ ...other, ...differs }] })).not.toContain('The same amount');
     expect(await textOf({ status: 'executed', others: [other] })).not.toContain('The same amount');
+  });
+
+  it('warns where the same amount was rejected, with the reason', async () => {
+    const other = { id: 'apr_other', status: 'rejected', amount_cents: 2590, currency: 'BRL', opened_at: 0 };
+    const text = await textOf({ others: [{ ...other, note: 'The photo is of another lamp.' }] });
+    expect(text).toContain('The same amount was rejected by a person here');
+    expect(text).toContain('The reason: The photo is of another lamp.');
+    expect(await textOf({ others: [{ ...other, note: null }] })).not.toContain('The reason');
+  });
+
+  it('shows an id that is a URI as it is, and a link in free text not', async () => {
+    const claimed = { amount_cents: null, currency: null, arguments: { order: 'gid://shopify/Order/5123456790' } };
+    expect(await textOf({ claimed: { ...claimed, bounded: ['order'] } })).toContain('gid://shopify/Order/5123456790');
+    expect(await textOf({ claimed: { ...claimed, bounded: [] } })).toContain('[link]');
   });
 
   const other = {
@@ -135,6 +156,7 @@ describe('ApprovalBody', () => {
     amount_cents: 500,
     currency: 'BRL',
     opened_at: Date.UTC(2026, 10, 12, 9, 30),
+    note: null,
   };
 
   it('lists the other requests for the same', async () => {
@@ -212,6 +234,7 @@ describe('ApprovalBody', () => {
   it('lets no outside string change anything but itself', async () => {
     const skeleton = (html: string): string => html.replaceAll(/<bdi>.*?<\/bdi>/gs, '<bdi></bdi>');
     const claimedBy = (comment: string): ApprovalView['claimed'] => ({
+      bounded: [],
       amount_cents: null,
       currency: null,
       arguments: { comment },

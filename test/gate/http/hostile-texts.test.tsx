@@ -31,7 +31,7 @@ const rejected = ([a, b, c, d]: Texts): ApprovalView =>
     note: b,
     claimed: { amount_cents: 2590, currency: 'BRL', arguments: { order_id: c, reason: d } },
     facts: worded(c, d),
-    others: [{ id: a, status: b, amount_cents: 1, currency: 'BRL', opened_at: 0 }],
+    others: [{ id: a, status: b, amount_cents: 1, currency: 'BRL', opened_at: 0, note: null }],
     result: { ok: false, refusal: { code: 'CONFIRMATION_REJECTED', note: b } },
   });
 
@@ -65,10 +65,10 @@ const mailOf = async ([a, b, c, d]: Texts, name: string): Promise<object> => {
     arguments: { order_id: 'ORD-1001', reason: a, comment: b, [`${c.slice(0, 9)}_`]: d },
   };
   const asked = { kind: 'approval', to: 'ana@shop.example', link: LINK } as const;
-  return approvalMail(
-    { ...asked, view: approvalView({ claimed, session_id: a, caller_name: name, facts: worded(c, d) }) },
-    refundOrder.inputSchema,
-  );
+  return approvalMail({
+    ...asked,
+    view: approvalView({ claimed, session_id: a, caller_name: name, facts: worded(c, d) }),
+  });
 };
 
 async function expectInert(strings: string[]): Promise<void> {

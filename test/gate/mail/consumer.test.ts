@@ -43,7 +43,6 @@ function mailPorts(changes: Partial<MailPorts> & { task?: (message: QueueMessage
       tell: (of) => Promise.resolve(void told.push(of)),
     }),
     callerChange: () => Promise.resolve(revokedCaller),
-    inputSchema: () => refundOrder.inputSchema,
     log: (line) => log.push(line),
     print: (line) => printed.push(line),
     ...changes,

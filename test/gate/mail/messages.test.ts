@@ -3,15 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { approvalMail, noticeMail, type Mail, type NoticeTask } from '../../../src/gate/mail/messages.ts';
 import type { ApprovalView } from '../../../src/gate/session/rpc.ts';
 import { refundOrder } from '../../../src/tools/orders/refund-order.ts';
-import { approvalView, orderFacts } from '../../support/approval-view.ts';
+import { approvalView, orderFacts, type ViewChanges } from '../../support/approval-view.ts';
 
 const LINK = 'https://toolgate.test/approvals/apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48?t=header.claims.signature';
 
-const approval = (changes: Partial<ApprovalView> = {}): Promise<Mail> =>
-  approvalMail(
-    { kind: 'approval', to: 'ana@shop.example', link: LINK, view: approvalView(changes) },
-    refundOrder.inputSchema,
-  );
+const approval = (changes: ViewChanges = {}): Promise<Mail> =>
+  approvalMail({ kind: 'approval', to: 'ana@shop.example', link: LINK, view: approvalView(changes) });
 
 const notice = (changes: Partial<NoticeTask> = {}): Promise<Mail> =>
   noticeMail({
@@ -52,6 +49,7 @@ const everyMail: [string, () => Promise<Mail>][] = [
           amount_cents: 100 * index,
           currency: 'BRL',
           opened_at: Date.UTC(2026, 10, 1 + index),
+          note: null,
         })),
       }),
   ],
@@ -82,7 +80,7 @@ describe('approvalMail', () => {
   });
 
   it('lists the other requests for the same', async () => {
-    const other = { id: 'apr_other', status: 'executed', amount_cents: 500, currency: 'BRL', opened_at: 0 };
+    const other = { id: 'apr_other', status: 'executed', amount_cents: 500, currency: 'BRL', opened_at: 0, note: null };
     const { text } = await approval({ others: [other] });
     expect(text).toContain('Other requests for the same, last 30 days: 1');
     const busy = await approval({ others: [other], others_left: 20 });

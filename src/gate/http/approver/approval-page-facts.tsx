@@ -77,24 +77,36 @@ const FactList = ({ facts, shown }: { facts: ShownFact[]; shown: string | null }
   );
 };
 
-/** The same refund asked for again from another session is a new intent to the gate: only a person can tell. */
+/** The same amount asked for again from another session is a new intent to the gate: only a person can tell. */
 const SameAmount = ({ view: { status, claimed, others } }: { view: ApprovalView }) => {
   const same = others.filter(
     ({ amount_cents, currency, ...other }) =>
-      amount_cents === claimed.amount_cents && currency === claimed.currency && STANDING.has(other.status),
+      amount_cents === claimed.amount_cents && currency === claimed.currency && Object.hasOwn(BEFORE, other.status),
   );
-  const [first] = same.toSorted((a, b) => Number(b.status === 'executed') - Number(a.status === 'executed'));
+  const [first] = same.toSorted((a, b) => rankOf(a) - rankOf(b));
   if (first === undefined || claimed.amount_cents === null || status !== 'pending') return null;
   return (
     <p class="warning">
-      <strong>The same amount {first.status === 'executed' ? 'was already moved' : 'is already asked for'} here</strong>{' '}
-      (request <Outside value={first.id} />, <Time at={first.opened_at} />
-      ). Make sure that this is not the same refund again.
+      <strong>The same amount {BEFORE[first.status]} here</strong> (request <bdi>{first.id}</bdi>,{' '}
+      <Time at={first.opened_at} />
+      ).{' '}
+      {first.note !== null && (
+        <>
+          The reason: <Outside value={first.note} />{' '}
+        </>
+      )}
+      Make sure that this is not the same request again.
     </p>
   );
 };
-/** What was done, or may still be. */
-const STANDING = new Set(['executed', 'approved', 'pending']);
+/** What was done, was refused by a person, or may still be done: the most telling first. */
+const BEFORE: Readonly<Record<string, string>> = {
+  executed: 'was already moved',
+  rejected: 'was rejected by a person',
+  approved: 'is already asked for',
+  pending: 'is already asked for',
+};
+const rankOf = ({ status }: OtherApproval): number => Object.keys(BEFORE).indexOf(status);
 
 const Others = ({ others, left }: { others: OtherApproval[]; left: number }) =>
   others.length === 0 ? (
@@ -137,7 +149,7 @@ export const ClaimsSection = ({ view: { claimed } }: { view: ApprovalView }) => 
         )}
         {rest.map(([name, value]) => (
           <Fact label={<Outside value={wordsOf(name)} />}>
-            <Value value={value} />
+            {claimed.bounded.includes(name) ? <bdi>{String(value)}</bdi> : <Value value={value} />}
           </Fact>
         ))}
         {money === null && rest.length === 0 && <Fact label="Arguments">none</Fact>}

@@ -50,6 +50,7 @@ const listedApproval = z.strictObject({
   expires_at: time,
   decided_at: time.nullable(),
   actor: z.string().nullable().describe('Who decided.'),
+  note: z.string().nullable().describe('Why it was rejected.'),
   delivery: z.array(
     z.strictObject({
       approver: z.int(),
