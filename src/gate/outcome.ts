@@ -112,6 +112,14 @@ export const shownToolName = (name: string): string =>
     .slice(0, 40)
     .join('');
 
+/**
+ * The id of the call that stands at `index` in a request with an `Idempotency-Key`. No host's `call_id` holds a blank, so the
+ * two are never the same id, although both may be shown as one text.
+ */
+export const keyedCallId = (key: string, index: number): string => `key ${key}/${index}`;
+
+export const shownCallId = (callId: string): string => callId.replace(/^key /, '');
+
 /** The name of an unknown member as it may be shown: only where it is an identifier, since a name is input too. */
 export const shownMemberName = (name: string): string =>
   /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? name : '(unknown)';
@@ -119,7 +127,8 @@ export const shownMemberName = (name: string): string =>
 /** Writes a verdict for the wire. */
 export function toOutcome(head: OutcomeHead, verdict: Verdict): Outcome {
   const { deprecated, ...named } = head;
-  const shared = { ...named, tool: shownToolName(head.tool), ...(deprecated === undefined ? {} : { deprecated }) };
+  const shown = { call_id: shownCallId(head.call_id), tool: shownToolName(head.tool) };
+  const shared = { ...named, ...shown, ...(deprecated === undefined ? {} : { deprecated }) };
   const replayed = verdict.replayed ?? false;
   if (verdict.ok) return { ...shared, ok: true, code: 'OK', replayed, data: verdict.data };
   const { refusal } = verdict;

@@ -1,7 +1,7 @@
 /** The approvals of this session as people and hosts meet them: the page, the decision, the poll, the operator's hand. */
 import { sameHash } from '../auth/api-key.ts';
 import { phraseMatches, phraseOf } from '../money/money.ts';
-import { toOutcome, type Outcome, type Verdict } from '../outcome.ts';
+import { shownCallId, toOutcome, type Outcome, type Verdict } from '../outcome.ts';
 import { readArguments } from '../pipeline/stages/2-parse.ts';
 import { toolCode } from '../pipeline/stages/5-business-rules.ts';
 import { timestamp } from '../time.ts';
@@ -141,7 +141,7 @@ export class Approvals {
       const { deprecated: _deprecated, ...told } = outcome;
       return this.#standing({
         ...told,
-        call_id: request.call_id,
+        call_id: shownCallId(request.call_id),
         tool: GET_APPROVAL,
         step: null,
         approval,

@@ -185,3 +185,42 @@ describe('a call of a complete response', () => {
     expect((await answer('openai', { output: [search, item] })).outcomes).toMatchObject([{ code: 'OK' }]);
   });
 });
+
+describe('a call that is sent again under its key', () => {
+  const key = { 'idempotency-key': 'turn-1' };
+
+  it('is not made where its response was incomplete at first', async () => {
+    const { answer, moved, rows } = await unattended();
+    await answer('anthropic', anthropic('max_tokens'), key);
+    expect((await answer('anthropic', anthropic('max_tokens'), key)).outcomes).toMatchObject([
+      { code: 'RESPONSE_INCOMPLETE', step: 1, replayed: true },
+    ]);
+    expect((await answer('anthropic', anthropic('tool_use'), key)).outcomes).toMatchObject([
+      { code: 'CALL_ID_REUSED', step: 2 },
+    ]);
+    expect(moved()).toStrictEqual([]);
+    expect(rows()).toHaveLength(2);
+  });
+
+  it('is not answered as made where its response is incomplete at last', async () => {
+    const { answer, moved } = await unattended();
+    await answer('anthropic', anthropic('tool_use'), key);
+    expect((await answer('anthropic', anthropic('max_tokens'), key)).outcomes).toMatchObject([
+      { code: 'RESPONSE_INCOMPLETE', step: 2, replayed: false },
+    ]);
+    expect((await answer('anthropic', anthropic('tool_use'), key)).outcomes).toMatchObject([
+      { code: 'OK', step: 1, replayed: true },
+    ]);
+    expect(moved()).toStrictEqual([2590]);
+  });
+
+  it('does not join a complete one that runs', async () => {
+    const { answer, moved } = await unattended();
+    const answers = await Promise.all([
+      answer('anthropic', anthropic('tool_use'), key),
+      answer('anthropic', anthropic('max_tokens'), key),
+    ]);
+    expect(answers.map(({ outcomes }) => outcomes[0]?.code)).toStrictEqual(['OK', 'RESPONSE_INCOMPLETE']);
+    expect(moved()).toStrictEqual([2590]);
+  });
+});

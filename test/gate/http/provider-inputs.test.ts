@@ -81,6 +81,17 @@ describe('openai-chat', () => {
     ]);
     expect(moved()).toStrictEqual([]);
   });
+
+  it('keeps refused arguments of another type from being a retry of the same ones as a string', async () => {
+    const { answer, moved } = await unattended();
+    const body = (written: unknown) => ({
+      tool_calls: [{ id: 'call_1', function: { name: 'refund_order', arguments: written } }],
+    });
+    const key = { 'idempotency-key': 'turn-1' };
+    await answer('openai-chat', body(text), key);
+    expect((await answer('openai-chat', body(args), key)).outcomes).toMatchObject([{ code: 'INVALID_JSON', step: 2 }]);
+    expect(moved()).toStrictEqual([2590]);
+  });
 });
 
 describe('an item without the id that its format needs', () => {
