@@ -24,13 +24,13 @@ export async function openSession(url: string, apiKey: string, body: { session_i
 /** `open` gives a token of the conversation's session: at first, and whenever the one before has run out. */
 export function toolgate(url: string, open: () => Promise<string>) {
   let token: string | null = null;
-  const ask = async (path: string, body?: object, accept?: string): Promise<Response> => {
+  const ask = async (path: string, body?: object, headers?: Record<string, string>): Promise<Response> => {
     token ??= await open();
-    const answer = await send(`${url}${path}`, token, body, accept);
+    const answer = await send(`${url}${path}`, token, body, headers);
     if (answer.status !== 401) return granted(answer);
     // An hour is over, or what the host gave as ttl_seconds. Nothing of a 401 was done.
     token = await open();
-    return granted(await send(`${url}${path}`, token, body, accept));
+    return granted(await send(`${url}${path}`, token, body, headers));
   };
   /** The approvals that this conversation waits for. */
   const waiting = new Set<string>();
@@ -43,9 +43,12 @@ export function toolgate(url: string, open: () => Promise<string>) {
       return ((await answer.json()) as { tools: Definition[] }).tools;
     },
 
-    /** Has every call in the provider's response judged, and gives the results for its next request; none: it is done. */
+    /**
+     * Has every call in the provider's response judged, and gives the results for its next request; none: it is done. Give
+     * the response whole: where it says that it was cut, its calls are refused, and the model proposes them again.
+     */
     async answer<Result>(provider: string, response: object): Promise<Result[]> {
-      const answer = await ask(`/v1/calls/${provider}`, response);
+      const answer = await ask(`/v1/calls/${provider}`, response, { 'Idempotency-Key': crypto.randomUUID() });
       const { results, outcomes } = (await answer.json()) as { results: Result[]; outcomes: Outcome[] };
       for (const { approval } of outcomes) if (approval !== undefined) waiting.add(approval.id);
       return results;
@@ -58,14 +61,17 @@ export function toolgate(url: string, open: () => Promise<string>) {
       while (status === 'pending' || status === 'approved')
         ({ status } = (await (await ask(`${approval}?wait=25`)).json()) as { status: string });
       waiting.delete(approvalId);
-      return (await ask(approval, undefined, 'text/plain')).text();
+      return (await ask(approval, undefined, { Accept: 'text/plain' })).text();
     },
   };
 }
 
-function send(url: string, credential: string, body?: object, accept = 'application/json'): Promise<Response> {
-  const headers = { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json', Accept: accept };
-  return fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) });
+function send(url: string, credential: string, body?: object, more: Record<string, string> = {}): Promise<Response> {
+  const headers = { Authorization: `Bearer ${credential}`, 'Content-Type': 'application/json', ...more };
+  const request = () =>
+    fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) });
+  // Where the connection broke, the answer is lost. Under its Idempotency-Key the same request again does nothing twice.
+  return request().catch(request);
 }
 
 /** 401 and 409: the session has ended; 429: it takes no more calls, or too many polls. Every proposed call is 200. */

@@ -23,6 +23,8 @@ export type Refusal =
   | { code: 'STEP_LIMIT'; max_steps: number }
   | { code: 'UNKNOWN_TOOL'; available: string[] }
   | { code: 'TOOL_NOT_ALLOWED' }
+  /** `said`: how the provider marked the response, in declared words. */
+  | { code: 'RESPONSE_INCOMPLETE'; said: string }
   | { code: 'INVALID_JSON'; reason: string }
   | { code: 'INVALID_ARGUMENTS'; problems: Problem[] }
   | { code: 'CALL_ID_REUSED' }
@@ -51,6 +53,9 @@ export type Refusal =
 
 /** What one of a tool's own codes tells the model; without `next` it is `fix_and_retry`. */
 export type ToolRefusal = { message: string; next?: 'fix_and_retry' | 'stop_and_tell_user' };
+
+/** What a provider's format alone shows to be wrong with a call; stage 2 refuses with it. */
+export type Defect = Extract<Refusal, { code: 'RESPONSE_INCOMPLETE' | 'INVALID_JSON' }>;
 
 /** Nothing was changed: a back end could not be reached before anything was sent, or the attempt was voided. */
 export const UNREACHED = { code: 'UPSTREAM_UNAVAILABLE', sent: false } as const satisfies Refusal;
@@ -107,6 +112,14 @@ export const shownToolName = (name: string): string =>
     .slice(0, 40)
     .join('');
 
+/**
+ * The id of the call that stands at `index` in a request with an `Idempotency-Key`. No host's `call_id` holds a blank, so the
+ * two are never the same id, although both may be shown as one text.
+ */
+export const keyedCallId = (key: string, index: number): string => `key ${key}/${index}`;
+
+export const shownCallId = (callId: string): string => callId.replace(/^key /, '');
+
 /** The name of an unknown member as it may be shown: only where it is an identifier, since a name is input too. */
 export const shownMemberName = (name: string): string =>
   /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? name : '(unknown)';
@@ -114,7 +127,8 @@ export const shownMemberName = (name: string): string =>
 /** Writes a verdict for the wire. */
 export function toOutcome(head: OutcomeHead, verdict: Verdict): Outcome {
   const { deprecated, ...named } = head;
-  const shared = { ...named, tool: shownToolName(head.tool), ...(deprecated === undefined ? {} : { deprecated }) };
+  const shown = { call_id: shownCallId(head.call_id), tool: shownToolName(head.tool) };
+  const shared = { ...named, ...shown, ...(deprecated === undefined ? {} : { deprecated }) };
   const replayed = verdict.replayed ?? false;
   if (verdict.ok) return { ...shared, ok: true, code: 'OK', replayed, data: verdict.data };
   const { refusal } = verdict;
@@ -134,6 +148,7 @@ export function toOutcome(head: OutcomeHead, verdict: Verdict): Outcome {
 /** What each code tells the model to do. A tool may declare another `next` for a code of its own. */
 export function nextOf(code: Refusal['code']): Next {
   switch (code) {
+    case 'RESPONSE_INCOMPLETE':
     case 'INVALID_JSON':
     case 'INVALID_ARGUMENTS':
     case 'UNKNOWN_TOOL':
@@ -161,6 +176,8 @@ export function messageOf(refusal: Refusal): string {
         : `No tool of this name exists. Available: ${refusal.available.join(', ')}.`;
     case 'TOOL_NOT_ALLOWED':
       return 'This tool exists, but this session may not use it.';
+    case 'RESPONSE_INCOMPLETE':
+      return `The provider did not mark this response as complete (${refusal.said}), so its calls were not made. Propose them again in a complete response.`;
     case 'INVALID_JSON':
       return `The arguments are not one JSON object: ${refusal.reason}.`;
     case 'INVALID_ARGUMENTS':

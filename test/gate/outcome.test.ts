@@ -9,6 +9,7 @@ const refusals: { [Code in Refusal['code']]: [Extract<Refusal, { code: Code }>, 
   STEP_LIMIT: [{ code: 'STEP_LIMIT', max_steps: 10 }, 'stop_and_tell_user'],
   UNKNOWN_TOOL: [{ code: 'UNKNOWN_TOOL', available: ['get_order'] }, 'fix_and_retry'],
   TOOL_NOT_ALLOWED: [{ code: 'TOOL_NOT_ALLOWED' }, 'stop_and_tell_user'],
+  RESPONSE_INCOMPLETE: [{ code: 'RESPONSE_INCOMPLETE', said: 'stop_reason is "max_tokens"' }, 'fix_and_retry'],
   INVALID_JSON: [{ code: 'INVALID_JSON', reason: 'the text is empty' }, 'fix_and_retry'],
   INVALID_ARGUMENTS: [
     { code: 'INVALID_ARGUMENTS', problems: [{ field: 'a', issue: 'b', hint: 'c' }] },

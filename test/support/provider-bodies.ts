@@ -91,7 +91,6 @@ export const providerBodies: readonly ProviderBodies[] = [
     ],
     withoutCalls: [
       {},
-      { candidates: [] },
       { candidates: {} },
       { candidates: ['none'] },
       { candidates: [{ content: 'none' }] },

@@ -3,7 +3,7 @@
  * private symbol that only stage 7 can write, so a stage that is skipped does not compile.
  */
 import type { JsonObject } from '../json.ts';
-import type { Refusal } from '../outcome.ts';
+import type { Defect, Refusal } from '../outcome.ts';
 import type { EffectRecord } from '../ports.ts';
 import type { BoundEffect, BoundRead, Tool } from '../tool/define-tool.ts';
 import type { Decision, Intent, Origin } from './gate.ts';
@@ -17,7 +17,8 @@ export type RawCall = {
   tool: string;
   arguments: unknown;
   reading: Reading;
-  /** SHA-256 over the tool and its arguments, canonical where they parse: what makes a repeated `call_id` a retry. */
+  defect?: Defect;
+  /** SHA-256 over the tool and its arguments, canonical where they parse, and the code of a defect: what makes a repeated `call_id` a retry. */
   fingerprint: string;
   call_id: string;
   request_id: string;

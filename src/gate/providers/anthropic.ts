@@ -1,6 +1,24 @@
 /** Anthropic Messages API: `tool_use` blocks in, `tool_result` blocks out, to stand first in one user message. */
 import { anthropicSchema } from './anthropic-schema.ts';
-import { argumentsAsObject, echoOf, itemsOf, itemsOfType, pairedBy, stringOr, type Provider } from './provider.ts';
+import {
+  argumentsAsObject,
+  echoOf,
+  incompleteBy,
+  itemsOf,
+  itemsOfType,
+  pairedBy,
+  requiredId,
+  stringOr,
+  type Marker,
+  type Provider,
+} from './provider.ts';
+
+/** "Stop reasons and fallback", and the beta value `compaction` of the SDK's types. */
+const STOP_REASON: Marker = {
+  member: 'stop_reason',
+  complete: ['tool_use', 'end_turn', 'stop_sequence'],
+  incomplete: ['max_tokens', 'refusal', 'pause_turn', 'model_context_window_exceeded', 'compaction'],
+};
 
 export const anthropic: Provider = {
   name: 'anthropic',
@@ -10,13 +28,15 @@ export const anthropic: Provider = {
     const blocks = itemsOf(body['content']);
     if (blocks === null) return null;
     return itemsOfType(blocks, 'tool_use').map((block) => ({
-      id: stringOr(block['id'], null),
+      ...requiredId(block, 'id'),
       name: stringOr(block['name'], ''),
       arguments: argumentsAsObject(block['input']),
       // The API refuses the result of a toolset's member that does not name the toolset.
       echo: echoOf(block, 'toolset_name'),
     }));
   },
+
+  incomplete: (body) => incompleteBy(STOP_REASON, body),
 
   result: (call, { ok, text }) => ({
     type: 'tool_result',

@@ -1,5 +1,29 @@
 /** Gemini Interactions API: `function_call` steps in, `function_result` steps out, the input of the next interaction. */
-import { itemsOf, itemsOfType, pairedBy, stringOr, type Provider } from './provider.ts';
+import {
+  incompleteBy,
+  itemsOf,
+  itemsOfType,
+  pairedBy,
+  requiredId,
+  stringOr,
+  type Marker,
+  type Provider,
+} from './provider.ts';
+
+/** "Interactions API reference", InteractionStatus. Steps have no documented status; one that comes is judged alike. */
+const STATUS: Marker = {
+  member: 'status',
+  complete: ['requires_action', 'completed'],
+  incomplete: [
+    'incomplete',
+    'failed',
+    'cancelled',
+    'in_progress',
+    'budget_exceeded',
+    'queued',
+    'requires_continuation',
+  ],
+};
 
 export const geminiInteractions: Provider = {
   name: 'gemini-interactions',
@@ -9,13 +33,15 @@ export const geminiInteractions: Provider = {
     const steps = itemsOf(body['steps']);
     if (steps === null) return null;
     return itemsOfType(steps, 'function_call').map((step) => ({
-      id: stringOr(step['id'], null),
+      ...requiredId(step, 'id'),
       name: stringOr(step['name'], ''),
       // Documented as an object; a stream's collected deltas are a text of one. Stage 2 reads both.
       arguments: step['arguments'],
       echo: {},
     }));
   },
+
+  incomplete: (body) => incompleteBy(STATUS, body, ...itemsOfType(itemsOf(body['steps']) ?? [], 'function_call')),
 
   result: (call, { ok, text }) => ({
     type: 'function_result',

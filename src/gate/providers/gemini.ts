@@ -2,13 +2,43 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import {
   argumentsAsObject,
+  incompleteBy,
   itemsOf,
   membersOf,
   optionalItemsOf,
   pairedBy,
   stringOr,
+  type Marker,
   type Provider,
 } from './provider.ts';
+
+/** "Generating content", FinishReason, with the values of Vertex AI that the SDK's types add. */
+const FINISH_REASON: Marker = {
+  member: 'finishReason',
+  complete: ['STOP'],
+  incomplete: [
+    'FINISH_REASON_UNSPECIFIED',
+    'MAX_TOKENS',
+    'SAFETY',
+    'RECITATION',
+    'LANGUAGE',
+    'OTHER',
+    'BLOCKLIST',
+    'PROHIBITED_CONTENT',
+    'SPII',
+    'MALFORMED_FUNCTION_CALL',
+    'UNEXPECTED_TOOL_CALL',
+    'TOO_MANY_TOOL_CALLS',
+    'MISSING_THOUGHT_SIGNATURE',
+    'MALFORMED_RESPONSE',
+    'IMAGE_SAFETY',
+    'IMAGE_PROHIBITED_CONTENT',
+    'IMAGE_RECITATION',
+    'IMAGE_OTHER',
+    'NO_IMAGE',
+    'CONTINUATION',
+  ],
+};
 
 export const gemini: Provider = {
   name: 'gemini',
@@ -16,7 +46,8 @@ export const gemini: Provider = {
 
   decode: (body) =>
     partsIn(body)
-      ?.map((part) => membersOf(part)['functionCall'])
+      // The Python SDK dumps its responses in snake case.
+      ?.flatMap((part) => [membersOf(part)['functionCall'], membersOf(part)['function_call']])
       .filter((call) => call !== undefined && call !== null)
       .map((call) => {
         const members = membersOf(call);
@@ -27,6 +58,13 @@ export const gemini: Provider = {
           echo: {},
         };
       }) ?? null,
+
+  incomplete: (body) => {
+    const holders = [membersOf(itemsOf(body['candidates'])?.[0]), body];
+    return (
+      incompleteBy(FINISH_REASON, ...holders) ?? incompleteBy({ ...FINISH_REASON, member: 'finish_reason' }, ...holders)
+    );
+  },
 
   result: (call, { ok, text }) => ({
     functionResponse: {
@@ -51,7 +89,15 @@ export const gemini: Provider = {
 /** A candidate that was stopped (safety, length) comes without content or parts: it proposes nothing. */
 function partsIn(body: JsonObject): JsonValue[] | null {
   const candidate = itemsOf(body['candidates'])?.[0];
-  if (candidate === undefined || !isJsonObject(candidate)) return itemsOf(body['parts']);
+  if (candidate === undefined || !isJsonObject(candidate))
+    return itemsOf(body['parts']) ?? (hasNoCandidate(body) ? [] : null);
   const content = candidate['content'] ?? {};
   return isJsonObject(content) ? optionalItemsOf(content['parts']) : null;
+}
+
+/** Of a blocked prompt only `promptFeedback` tells. */
+function hasNoCandidate(body: JsonObject): boolean {
+  const candidates = body['candidates'] ?? null;
+  if (candidates !== null) return itemsOf(candidates)?.length === 0;
+  return isJsonObject(body['promptFeedback'] ?? body['prompt_feedback'] ?? null);
 }

@@ -1,6 +1,20 @@
 /** Ollama /api/chat: `message.tool_calls` in, `tool` messages out. Older servers send no ids: results pair by name and order. */
 import { isJsonObject } from '../json.ts';
-import { argumentsAsObject, membersOf, optionalItemsOf, pairedBy, stringOr, type Provider } from './provider.ts';
+import {
+  argumentsAsObject,
+  incompleteBy,
+  membersOf,
+  optionalItemsOf,
+  pairedBy,
+  stringOr,
+  type Marker,
+  type Provider,
+} from './provider.ts';
+
+/** "Generate a chat message": what a stream writes before its last part has `done: false`. */
+const DONE: Marker = { member: 'done', complete: [true], incomplete: [false] };
+/** "Generate a chat message" names the member, the server's `DoneReason` its values; `load` and `unload` come without calls. */
+const DONE_REASON: Marker = { member: 'done_reason', complete: ['stop'], incomplete: ['length', 'load', 'unload'] };
 
 export const ollama: Provider = {
   name: 'ollama',
@@ -21,6 +35,8 @@ export const ollama: Provider = {
       };
     });
   },
+
+  incomplete: (body) => incompleteBy(DONE, body) ?? incompleteBy(DONE_REASON, body),
 
   result: (call, { text }) => ({
     role: 'tool',

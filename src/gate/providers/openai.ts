@@ -1,6 +1,24 @@
 /** OpenAI Responses API: `output[]` in, `function_call_output` items out. */
 import { strictFunction } from './openai-schema.ts';
-import { argumentsAsText, echoOf, itemsOf, itemsOfType, pairedBy, stringOr, type Provider } from './provider.ts';
+import {
+  argumentsAsText,
+  echoOf,
+  incompleteBy,
+  itemsOf,
+  itemsOfType,
+  pairedBy,
+  requiredId,
+  stringOr,
+  type Marker,
+  type Provider,
+} from './provider.ts';
+
+/** "The response object": its `status`, and the `status` of items. */
+const STATUS: Marker = {
+  member: 'status',
+  complete: ['completed'],
+  incomplete: ['incomplete', 'failed', 'cancelled', 'in_progress', 'queued'],
+};
 
 export const openai: Provider = {
   name: 'openai',
@@ -10,12 +28,18 @@ export const openai: Provider = {
     const items = itemsOf(body['output']);
     if (items === null) return null;
     return itemsOfType(items, 'function_call').map((item) => ({
-      id: stringOr(item['call_id'], null),
+      ...requiredId(item, 'call_id'),
       name: stringOr(item['name'], ''),
-      arguments: argumentsAsText(item['arguments']),
+      ...argumentsAsText(item['arguments']),
       // A call made by a program of the model's: without its `caller` the output does not reach that program.
       echo: echoOf(item, 'caller'),
     }));
+  },
+
+  // The status of other items tells how a tool of the provider's own ended: a failed web search cuts nothing.
+  incomplete: (body) => {
+    const items = itemsOf(body['output']) ?? [];
+    return incompleteBy(STATUS, body, ...itemsOfType(items, 'function_call'), ...itemsOfType(items, 'message'));
   },
 
   result: (call, { text }) => ({

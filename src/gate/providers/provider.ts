@@ -4,6 +4,7 @@
  * in their order, so that a malformed item takes a step and leaves an audit row like any other.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { Defect } from '../outcome.ts';
 
 /** What a model is told of a tool; those of the registry have it. `inputSchema` is JSON Schema 2020-12. */
 export type ToolDefinition = { readonly name: string; readonly description: string; readonly inputSchema: JsonObject };
@@ -15,6 +16,10 @@ export type ProposedCall = {
   /** Empty where none came: stage 1 finds no tool of that name. */
   name: string;
   arguments: JsonValue | undefined;
+  /** Present where the format takes no such arguments, although stage 2 alone would read them. */
+  defect?: Defect;
+  /** Present where the result cannot be paired with the call: what the host is told of it. */
+  problem?: string;
   /** Members of the call that its result must carry unchanged. */
   echo: JsonObject;
 };
@@ -33,7 +38,28 @@ export interface Provider extends DefinitionFormat {
   readonly takes: string;
   /** The function calls in their order, none where there are none; null where the body lacks the member. */
   decode(body: JsonObject): ProposedCall[] | null;
+  /** Why no call of this response may run; undefined where the response is complete or does not say. */
+  incomplete(body: JsonObject): Defect | undefined;
   result(call: ProposedCall, answer: Answer): JsonObject;
+}
+
+/** A member that says how a response ended, with all values that the provider's reference lists. */
+export type Marker = { member: string; complete: readonly JsonValue[]; incomplete: readonly JsonValue[] };
+
+/**
+ * An absent marker says nothing, because hosts may send the items without the envelope. Null is a value: streams write it
+ * until the response has ended.
+ */
+export function incompleteBy(
+  { member, complete, incomplete }: Marker,
+  ...holders: readonly JsonObject[]
+): Defect | undefined {
+  const values = holders.map((holder) => holder[member]).filter((value) => value !== undefined);
+  const value = values.find((each) => !complete.includes(each));
+  if (value === undefined) return undefined;
+  const isDocumented = incomplete.includes(value);
+  const said = isDocumented ? JSON.stringify(value) : 'a value that the provider does not document';
+  return { code: 'RESPONSE_INCOMPLETE', said: `${member} is ${said}` };
 }
 
 /** Null where it is no array. */
@@ -63,15 +89,26 @@ export const echoOf = (item: JsonObject, ...names: readonly string[]): JsonObjec
     }),
   );
 
+/** The id of an item in a format that pairs results by it. */
+export const requiredId = (item: JsonObject, member: string): Pick<ProposedCall, 'id' | 'problem'> => {
+  const id = stringOr(item[member], null);
+  return id === null ? { id, problem: `"${member}" must be a string; without it no result can be paired` } : { id };
+};
+
 /** An id under the name a result gives it; nothing where none came. */
 export const pairedBy = (name: string, { id }: ProposedCall): JsonObject => (id === null ? {} : { [name]: id });
 
 /**
- * For formats whose arguments are a JSON text. An object is boxed: handed on as it is, it would pass stage 2, although the
- * provider never writes one and nobody knows what rewrote it.
+ * For formats whose arguments are a JSON text. The provider never writes an object there, so one was rewritten on its way:
+ * what the model proposed is not known.
  */
-export const argumentsAsText = (value: JsonValue | undefined): JsonValue | undefined =>
-  value !== undefined && typeof value !== 'string' ? [value] : value;
+export const argumentsAsText = (value: JsonValue | undefined): Pick<ProposedCall, 'arguments' | 'defect'> =>
+  value === undefined || typeof value === 'string'
+    ? { arguments: value }
+    : {
+        arguments: value,
+        defect: { code: 'INVALID_JSON', reason: 'this format needs a string that holds one JSON object' },
+      };
 
 /**
  * For formats whose arguments are an object. A string is written as the JSON string it is: stage 2 then refuses it as JSON

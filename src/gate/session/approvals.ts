@@ -1,7 +1,7 @@
 /** The approvals of this session as people and hosts meet them: the page, the decision, the poll, the operator's hand. */
 import { sameHash } from '../auth/api-key.ts';
 import { phraseMatches, phraseOf } from '../money/money.ts';
-import { toOutcome, type Outcome, type Verdict } from '../outcome.ts';
+import { shownCallId, toOutcome, type Outcome, type Verdict } from '../outcome.ts';
 import { readArguments } from '../pipeline/stages/2-parse.ts';
 import { toolCode } from '../pipeline/stages/5-business-rules.ts';
 import { timestamp } from '../time.ts';
@@ -123,6 +123,7 @@ export class Approvals {
    */
   async tellAgent(request: CallRequest): Promise<CallAnswer> {
     const { tools } = this.#ports;
+    if (request.defect !== undefined) return this.#told(request, { ok: false, refusal: request.defect });
     const reading = readArguments(request.arguments);
     if (!reading.ok)
       return this.#told(request, { ok: false, refusal: { code: 'INVALID_JSON', reason: reading.reason } });
@@ -138,7 +139,13 @@ export class Approvals {
       const { id, status, arguments: args, outcome } = answer;
       const approval = { id, status, expires_at: timestamp(answer.expires_at), arguments: args };
       const { deprecated: _deprecated, ...told } = outcome;
-      return this.#standing({ ...told, call_id: request.call_id, tool: GET_APPROVAL, step: null, approval });
+      return this.#standing({
+        ...told,
+        call_id: shownCallId(request.call_id),
+        tool: GET_APPROVAL,
+        step: null,
+        approval,
+      });
     }
     if (answer.refused !== 'not_found') return { refused: answer.refused };
     return this.#told(request, { ok: false, refusal: toolCode(definition, 'APPROVAL_NOT_FOUND', {}) });

@@ -4,7 +4,7 @@
  */
 import * as z from 'zod';
 import type { Refusal, Verdict } from '../outcome.ts';
-import { codeOf, shownToolName } from '../outcome.ts';
+import { codeOf, shownCallId, shownToolName } from '../outcome.ts';
 import type { Ending, Origin, Settled } from '../pipeline/gate.ts';
 import { verdictOf } from '../pipeline/record-verdict.ts';
 import type { EffectRecord, SessionSql, SqlRow } from '../ports.ts';
@@ -35,6 +35,7 @@ type Circumstances = { record: EffectRecord | null; session: SessionRow; at: num
 function rowOf(ending: Ending, { record, session, at, salt }: Circumstances): Omit<AuditRow, 'seq' | 'hash'> {
   const { origin, verdict, change } = ending;
   const call = origin.kind === 'call' ? origin : null;
+  const callId = call?.call_id ?? record?.call_id ?? null;
   const text = call === null ? null : auditText(call.arguments);
   const started =
     origin.kind === 'call' ? origin.started_at : origin.kind === 'decision' ? origin.decision.started_at : at;
@@ -45,7 +46,7 @@ function rowOf(ending: Ending, { record, session, at, salt }: Circumstances): Om
     caller_id: session.caller_id,
     session_id: session.session_id,
     step: call?.step ?? null,
-    call_id: call?.call_id ?? record?.call_id ?? null,
+    call_id: callId === null ? null : shownCallId(callId),
     tool: call === null ? (record?.tool ?? null) : shownToolName(call.tool),
     arguments: text,
     salt: text === null ? null : salt,
@@ -85,7 +86,8 @@ export function append(sql: SessionSql, ending: Ending, circumstances: Circumsta
     seq: row.seq,
     kind: row.kind,
     step: row.step,
-    call_id: row.call_id,
+    // Retries are looked up by the id itself, which the row shows without its name space.
+    call_id: origin.kind === 'call' ? origin.call_id : row.call_id,
     tool: row.tool,
     key: row.key,
     attempt: row.attempt,

@@ -77,7 +77,7 @@ async function answerCall(request: CallRequest, gate: SessionGate, ports: Sessio
   const raw: RawCall = {
     ...request,
     reading,
-    fingerprint: fingerprintOf(request.tool, request.arguments, reading),
+    fingerprint: fingerprintOf(request, reading),
     started_at: gate.now(),
   };
   const retry = transportRetry(raw, gate);

@@ -3,7 +3,7 @@
  * these with `import type`. Everything an object refuses is a value with a `refused` reason, never an exception.
  */
 import type { JsonObject } from '../json.ts';
-import type { ApprovalStatus, Outcome, PolicyLimit, Verdict } from '../outcome.ts';
+import type { ApprovalStatus, Defect, Outcome, PolicyLimit, Verdict } from '../outcome.ts';
 import type { Fact } from '../tool/define-tool.ts';
 import type { CallerChange, Limits, Money, OtherApproval } from '../ports.ts';
 
@@ -49,6 +49,7 @@ export type CallRequest = {
   tool: string;
   /** As the model wrote them: a string, an object, or anything else (which is `INVALID_JSON`); absent is `{}`. */
   arguments: unknown;
+  defect?: Defect;
   call_id: string;
   request_id: string;
 };

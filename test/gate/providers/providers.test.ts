@@ -146,6 +146,7 @@ describe.each(providerBodies)('$provider', (wire) => {
     either: ['order 1001'],
   };
   it.each([...anyType, ...otherType[wire.argumentsAre]])('hands %j as arguments on for stage 2 to refuse', (args) => {
-    expect(readArguments(onlyCall({ ...order, arguments: args }).arguments).ok).toBe(false);
+    const { arguments: handedOn, defect } = onlyCall({ ...order, arguments: args });
+    expect(defect?.code ?? (readArguments(handedOn).ok ? 'read' : 'INVALID_JSON')).toBe('INVALID_JSON');
   });
 });

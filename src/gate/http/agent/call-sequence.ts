@@ -7,7 +7,14 @@ import type { SessionClaims } from '../../auth/tokens.ts';
 import { toOutcome, type Outcome, type Refusal } from '../../outcome.ts';
 import { showStanding } from './calls.ts';
 import type { HttpContext } from '../shared/context.ts';
-import { newCallId, proposeAs, type Proposal, type RefusedCall, type Standing } from './send-call.ts';
+import {
+  newCallId,
+  proposeAs,
+  type Proposal,
+  type ProposedByAgent,
+  type RefusedCall,
+  type Standing,
+} from './send-call.ts';
 
 /** More would hold a session's object, and its request, for minutes; models write a handful. */
 export const MAX_CALLS = 128;
@@ -20,7 +27,7 @@ export type CallsInARow = {
    * unknown the agent must hear even if its session is gone by the next call. The headers show the last call's standing,
    * whose hash vouches for the rows before it.
    */
-  propose(call: Pick<Proposal, 'tool' | 'arguments' | 'call_id'>): Promise<Outcome | RefusedCall>;
+  propose(call: ProposedByAgent): Promise<Outcome | RefusedCall>;
   /** Whether any call of the body has come to its session. */
   isProposed(): boolean;
 };

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { readAgentBody } from '../shared/body.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
 import { authenticateAgent } from '../shared/credentials.ts';
+import { idempotencyKey } from './idempotency-key.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
 import { proposeAs, refuseCall, type Standing } from './send-call.ts';
 
@@ -33,7 +34,11 @@ export const calls = new Hono<HttpEnv>().post('/', async (c) => {
   const body = await readAgentBody(c, agent, CallBody);
   if (body instanceof Response) return body;
 
-  const proposed = await proposeAs(c, agent, { ...body, arguments: body.arguments });
+  const key = await idempotencyKey(c, agent, body.call_id);
+  if (key instanceof Response) return key;
+
+  const named = key === undefined ? {} : { call_id: key };
+  const proposed = await proposeAs(c, agent, { ...body, arguments: body.arguments, ...named });
   if ('refused' in proposed) return refuseCall(c, proposed);
   if (proposed.standing !== null) showStanding(c, proposed.standing);
   return wantsModelText(c) ? answerModelText(c, proposed.outcome) : c.json(proposed.outcome);

@@ -61,7 +61,7 @@ const calls: Operation[] = [
     id: 'callFromProvider',
     summary: "Takes a provider's response; answers with the tool results of its next request",
     description:
-      'The calls in it run one after another. Items that are no function call are passed over. At most 128 calls and 1 MiB.',
+      'The calls in it run one after another. Items that are no function call are passed over. At most 128 calls and 1 MiB. Under one `Idempotency-Key` the same body again only reports.',
     credential: 'agent',
     params: { provider: z.enum(providers.map(({ name }) => name)) },
     body: ResponseBody,

@@ -8,12 +8,13 @@ import * as z from 'zod';
 import type { SessionClaims } from '../../auth/tokens.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import { observationText } from '../../observation/text.ts';
-import type { Outcome } from '../../outcome.ts';
+import { keyedCallId, type Defect, type Outcome } from '../../outcome.ts';
 import { providerNamed } from '../../providers/index.ts';
 import type { ProposedCall } from '../../providers/provider.ts';
 import { readAgentBody } from '../shared/body.ts';
 import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './call-sequence.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
+import { idempotencyKey } from './idempotency-key.ts';
 import { agentTools, authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
 import { problem } from '../shared/problem.ts';
 import { refuseCall } from './send-call.ts';
@@ -39,24 +40,44 @@ export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) =>
     const detail = `body must hold at most ${MAX_CALLS} calls`;
     return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'too_many_calls', detail }));
   }
+  const key = await idempotencyKey(c, agent);
+  if (key instanceof Response) return key;
 
-  const outcomes = await outcomesOf(c, agent, calls);
-  if (outcomes instanceof Response) return outcomes;
-  const results = outcomes.map(({ call, outcome }) =>
+  const answered = await outcomesOf(c, agent, { calls, incomplete: provider.incomplete(body), key });
+  if (answered instanceof Response) return answered;
+  const results = answered.map(({ call, outcome }) =>
     provider.result(call, { ok: outcome.ok, text: observationText(outcome) }),
   );
-  return c.json({ results, outcomes: outcomes.map(({ outcome }) => outcome) });
+  const problems = calls.flatMap(({ problem: reason }, item) =>
+    reason === undefined ? [] : [{ item, problem: reason }],
+  );
+  return c.json({
+    results,
+    outcomes: answered.map(({ outcome }) => outcome),
+    ...(problems.length === 0 ? {} : { problems }),
+  });
 });
 
 type Answered = { call: ProposedCall; outcome: Outcome };
+type Asked = { calls: ProposedCall[]; incomplete: Defect | undefined; key: string | undefined };
 
-async function outcomesOf(c: HttpContext, agent: SessionClaims, calls: ProposedCall[]): Promise<Answered[] | Response> {
+async function outcomesOf(
+  c: HttpContext,
+  agent: SessionClaims,
+  { calls, incomplete, key }: Asked,
+): Promise<Answered[] | Response> {
   // No call would ask the session whether its token is still good.
   if (calls.length === 0 && (await agentTools(c, agent)) === null) return refuseCredential(c, 'session_not_live');
   const row = callsInARow(c, agent);
   const answered: Answered[] = [];
-  for (const call of calls) {
-    const outcome = await row.propose({ tool: call.name, arguments: call.arguments });
+  for (const [index, call] of calls.entries()) {
+    const defect = incomplete ?? call.defect;
+    const outcome = await row.propose({
+      tool: call.name,
+      arguments: call.arguments,
+      ...(defect === undefined ? {} : { defect }),
+      ...(key === undefined ? {} : { call_id: keyedCallId(key, index) }),
+    });
     if ('refused' in outcome) return refuseCall(c, outcome);
     answered.push({ call, outcome });
   }

@@ -11,6 +11,8 @@ import { problem } from '../shared/problem.ts';
 /** A call as a route hands it over; without a `call_id` it gets one here. */
 export type Proposal = Omit<CallRequest, 'call_id'> & { call_id?: string };
 
+export type ProposedByAgent = Pick<Proposal, 'tool' | 'arguments' | 'defect' | 'call_id'>;
+
 /** Where the outcome stands in the budget and the audit; null where the object could not be reached and nothing was written. */
 export type Standing = Pick<Extract<CallAnswer, { outcome: Outcome }>, 'max_steps' | 'steps_left' | 'audit'>;
 
@@ -18,11 +20,7 @@ export type RefusedCall = Extract<CallAnswer, { refused: string }>;
 export type Proposed = { outcome: Outcome; standing: Standing | null } | RefusedCall;
 
 /** Proposes a call as the agent whose token came with the request. */
-export async function proposeAs(
-  c: HttpContext,
-  agent: SessionClaims,
-  call: Pick<Proposal, 'tool' | 'arguments' | 'call_id'>,
-): Promise<Proposed> {
+export async function proposeAs(c: HttpContext, agent: SessionClaims, call: ProposedByAgent): Promise<Proposed> {
   const freshStub = () => sessionStub(c.env, agent.caller, agent.session);
   const proposed = await propose(freshStub, { ...call, uid: agent.uid, request_id: c.get('requestId') });
   return 'refused' in proposed ? proposed : { ...proposed, outcome: observe(proposed.outcome, c.get('registry')) };

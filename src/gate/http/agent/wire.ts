@@ -91,6 +91,10 @@ export const outcome = z.discriminatedUnion('ok', [okOutcome, refusedOutcome]) s
 export const providerAnswer = z.strictObject({
   results: z.array(anyObject("A tool result in the provider's own form, ready for its next request.")),
   outcomes: z.array(outcome).describe('One outcome for each result, in the same order.'),
+  problems: z
+    .array(z.strictObject({ item: z.int().min(0).describe('The place in results and outcomes.'), problem: z.string() }))
+    .exactOptional()
+    .describe('Which results cannot be paired with their call, because it came without the id its format needs.'),
 });
 
 export const toolDefinitions = z.strictObject({

@@ -46,6 +46,11 @@ export const GATE_CODES: Record<GateCode, Meaning> = {
   STEP_LIMIT: { stages: [0], meaning: 'The session has taken all its steps.' },
   UNKNOWN_TOOL: { stages: [1], meaning: 'No tool has this name; "available" lists those that the session may use.' },
   TOOL_NOT_ALLOWED: { stages: [1], meaning: 'The tool exists, but not for this session.' },
+  RESPONSE_INCOMPLETE: {
+    stages: [2],
+    meaning:
+      'The provider did not mark its response as complete; the message names the mark. None of its calls was made.',
+  },
   INVALID_JSON: { stages: [2], meaning: 'The arguments are not exactly one JSON object. Nothing is repaired.' },
   INVALID_ARGUMENTS: { stages: [3], meaning: 'Fields do not fit the schema; "problems" names each one and its hint.' },
   CALL_ID_REUSED: { stages: [4], meaning: 'This call_id belongs to another call of the session.' },

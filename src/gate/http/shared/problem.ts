@@ -90,7 +90,7 @@ export const PROBLEM_TYPES = {
     status: 422,
     title: 'The request does not have the expected members',
     explanation:
-      'A member of the body, or a parameter of the query string, is missing, unknown or of the wrong type or form. "detail" ' +
+      'A member of the body, a parameter of the query string, or the header Idempotency-Key is missing, unknown or of the wrong type or form. "detail" ' +
       'names each of them and what is expected; it never repeats a value. The request took no step.',
   },
   'too-many-requests': {

@@ -2,11 +2,14 @@
 import { byteLength, canonicalJson, hashOf } from '../../canonical.ts';
 import type { JsonObject } from '../../json.ts';
 import { MAX_ARGUMENTS_BYTES, TOO_LARGE, parseObjectText } from '../../json.ts';
-import type { ParsedCall, ResolvedCall, Step } from '../calls.ts';
+import type { ParsedCall, RawCall, ResolvedCall, Step } from '../calls.ts';
+
+type Asked = Pick<RawCall, 'tool' | 'arguments' | 'defect'>;
 
 export type Reading = { ok: true; value: JsonObject } | { ok: false; reason: string };
 
 export function parse(call: ResolvedCall): Step<ParsedCall> {
+  if (call.defect !== undefined) return { ok: false, refusal: call.defect };
   return call.reading.ok
     ? { ok: true, call: { ...call, args: call.reading.value } }
     : { ok: false, refusal: { code: 'INVALID_JSON', reason: call.reading.reason } };
@@ -24,8 +27,12 @@ export function readArguments(raw: unknown): Reading {
     : { ok: true, value };
 }
 
-/** Equal for the same tool and equal arguments, however they were written; falls back to the raw text where it does not parse. */
-export function fingerprintOf(tool: string, raw: unknown, reading: Reading): string {
-  if (reading.ok) return hashOf(['parsed', tool, reading.value]);
-  return hashOf(['raw', tool, typeof raw === 'string' ? raw.toWellFormed() : JSON.stringify(raw ?? null)]);
+/**
+ * Equal for the same tool and equal arguments, however they were written; falls back to the raw text where it does not parse.
+ * A call with a defect is another call than the same one without, so neither is answered as a retry of the other.
+ */
+export function fingerprintOf({ tool, arguments: raw, defect }: Asked, reading: Reading): string {
+  const flaw = defect === undefined ? [] : [defect.code];
+  if (reading.ok) return hashOf([...flaw, 'parsed', tool, reading.value]);
+  return hashOf([...flaw, 'raw', tool, typeof raw === 'string' ? raw.toWellFormed() : JSON.stringify(raw ?? null)]);
 }
