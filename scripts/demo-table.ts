@@ -1,5 +1,5 @@
 /** Prints what happened so that a stranger understands it: what the model proposed, what the gate said, what the ledger did. */
-import { GATE_CODES, STAGES } from '../src/gate/http/shared/codes.ts';
+import { GATE_CODES, STAGES } from '../src/gate/http/docs/codes.ts';
 import type { Scene } from './demo-script.ts';
 
 /** `fromRecord`: the record of an earlier, equal call answered. */

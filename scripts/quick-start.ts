@@ -1,4 +1,5 @@
 /** What `npm run dev` prints: commands that work as they stand, in the order of a first visit. */
+import { lookUp, refund } from '../src/tools/orders/examples.ts';
 import type { Demo } from './demo-caller.ts';
 import { mailsUrl } from './local-mails.ts';
 
@@ -6,8 +7,6 @@ export function quickStart(url: string, { apiKey, token }: Demo): string {
   const call = (body: object): string =>
     `curl -sw '\\n' ${url}/v1/calls -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n` +
     `  -d '${JSON.stringify(body)}'`;
-  const order = { order_id: 'ORD-1001' };
-  const refund = { ...order, amount_cents: 2590, currency: 'BRL', reason: 'damaged' };
   return `
 Toolgate serves ${url} (Ctrl-C ends it; its data stays in .wrangler/state, delete that to begin anew). It is described at
 ${url}/docs. Paste these into another terminal; the operator's token is ADMIN_TOKEN in .dev.vars.
@@ -17,10 +16,10 @@ TOKEN='${token}'
 API_KEY='${apiKey}'
 
 # 1. Call a tool
-${call({ tool: 'get_order', arguments: order })}
+${call(lookUp)}
 
 # 2. Ask for a refund: it waits for a person
-ASKED=$(${call({ tool: 'refund_order', arguments: refund })}); echo "$ASKED"
+ASKED=$(${call(refund)}); echo "$ASKED"
 
 # 3. Read the approver's mail (it leaves within seconds; the first terminal shows its link too)
 MAILS=${mailsUrl(url)}
@@ -33,7 +32,7 @@ SHOWN=$(curl -s "$LINK" | grep -o 'name="shown" value="[0-9a-f.]*"' | grep -o '[
 curl -s -o /dev/null -w '%{http_code}\\n' "$LINK" -H 'Origin: ${url}' -d decision=approve -d phrase=25.90 -d "shown=$SHOWN"
 
 # 5. Make the same call again: it is done, and was done once
-${call({ tool: 'refund_order', arguments: refund })}
+${call(refund)}
 
 # Open another session
 curl -sw '\\n' ${url}/v1/sessions -H "Authorization: Bearer $API_KEY" -H 'Content-Type: application/json' -d '{"customer_id":"CUS-1"}'

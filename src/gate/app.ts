@@ -17,7 +17,7 @@ import { approvals } from './http/agent/approval-status.ts';
 import { discardBody } from './http/shared/body.ts';
 import { calls } from './http/agent/calls.ts';
 import type { HttpContext, HttpEnv } from './http/shared/context.ts';
-import { docs } from './http/docs/docs.tsx';
+import { docs } from './http/docs/docs.ts';
 import { healthz, readyz } from './http/shared/health.ts';
 import { mcp } from './http/agent/mcp.ts';
 import { noAuthorizationServer, seeksAuthorizationServer } from './http/agent/no-authorization-server.ts';
@@ -146,7 +146,7 @@ export function createApp(registry: Registry): Hono<HttpEnv> {
   app.route('/mcp', mcp);
   app.route('/admin', admin);
   app.route('/approvals', approvalPages);
-  app.route('/', docs);
+  app.route('/', docs(app));
 
   app.notFound(notFound);
   app.onError((error, c) => lastResort(error, c));

@@ -2,7 +2,7 @@
  * What zod says where a value does not fit its schema, in words for people and models. Each message completes a sentence
  * that begins with the field: "amount_cents must be a whole number, not a string". A message holds declared bounds and
  * values and the JSON type that was sent, never the value. A schema's own message has priority: one with a pattern should
- * bring "must look like CUS-123".
+ * bring "must look like ABC-123".
  */
 import * as z from 'zod';
 

@@ -5,7 +5,7 @@
 import type { Money } from '../ports.ts';
 import { decimalsOf, symbolsOf } from './iso-4217.ts';
 
-/** `25.90 BRL`: ASCII digits, one point, the currency's own number of decimals, no grouping. Refuses what is no amount. */
+/** `25.90 USD`: ASCII digits, one point, the currency's own number of decimals, no grouping. Refuses what is no amount. */
 export function formatMoney(money: Money): string {
   return `${amountDigits(money)} ${money.currency}`;
 }

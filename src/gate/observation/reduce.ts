@@ -9,22 +9,27 @@ import { BLOCKS, replaceMarkup } from './markup.ts';
 export type OutsideKind = 'plain' | 'markdown' | 'html';
 
 /** Text alone: no link targets, no bullets, no capitals for headings. */
-const htmlText = compile({
-  wordwrap: false,
-  // The zero-width space is no space here: it must not part a phrase.
-  whitespaceCharacters: ' \t\r\n\f',
-  selectors: [
-    ...BLOCKS.map((selector) => ({ selector, format: 'block' })),
-    { selector: 'a', format: 'inline' },
-    { selector: 'img', format: 'skip' },
-    { selector: 'hr', format: 'lineBreak' },
-  ],
-});
+const compileReader = () =>
+  compile({
+    wordwrap: false,
+    // The zero-width space is no space here: it must not part a phrase.
+    whitespaceCharacters: ' \t\r\n\f',
+    selectors: [
+      ...BLOCKS.map((selector) => ({ selector, format: 'block' })),
+      { selector: 'a', format: 'inline' },
+      { selector: 'img', format: 'skip' },
+      { selector: 'hr', format: 'lineBreak' },
+    ],
+  });
+
+/** Compiled with the first text that needs it: it would take a tenth of every start. */
+let htmlText: ReturnType<typeof compileReader> | undefined;
 
 /** Never throws: where a parser does, the string comes back without the characters that markup is made of. */
 export function reduceToText(value: string, kind: OutsideKind): string {
   if (kind === 'plain') return value;
   try {
+    htmlText ??= compileReader();
     return htmlText(kind === 'html' ? value : micromark(withComparisonsApart(value), { allowDangerousHtml: true }));
   } catch {
     return value.replace(/[<>&*_`~#|[\]\\]/g, '');

@@ -62,6 +62,8 @@ export interface Tool {
   readonly codes: readonly string[];
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
+  /** Arguments as the documents show them. */
+  readonly example: JsonObject | null;
   bind(args: JsonObject): { ok: true; bound: BoundRead | BoundEffect } | { ok: false; problems: Problem[] };
   /** What a code of its own tells the model. */
   refusal(code: string, facts: JsonObject): ToolRefusal;
@@ -85,6 +87,8 @@ type Shared<Input extends ObjectSchema, Output extends ObjectSchema, Code extend
   description: string;
   input: Input;
   output: Output;
+  /** Arguments that the documents show. No part of the contract. */
+  example?: z.input<Input>;
   /**
    * The tool's own codes in the order they are judged, each with the sentence it tells the model. A sentence alone asks the
    * model to correct the call and try again; where that cannot help, `next` is `stop_and_tell_user`.
@@ -160,6 +164,10 @@ export function defineTool<
   if (deprecatedBy !== undefined && !description.endsWith(`Deprecated: use ${deprecatedBy}.`))
     throw new Error(`the description of ${name} must end "Deprecated: use ${deprecatedBy}."`);
 
+  const misfit = declared.example && input.safeParse(declared.example).error?.issues[0];
+  if (misfit !== undefined)
+    throw new Error(`the example of ${name} does not fit its input at ${misfit.path.join('.')}`);
+
   const effect = declared.effect === 'none' ? 'none' : 'keyed';
   const inputSchema = jsonSchemaOf(input, 'input');
   const outputSchema = jsonSchemaOf(output, 'output');
@@ -175,6 +183,7 @@ export function defineTool<
     codes: [...wordings.keys()],
     inputSchema,
     outputSchema,
+    example: (declared.example as JsonObject | undefined) ?? null,
     contract: hashOf({
       name,
       effect,

@@ -38,6 +38,7 @@ export const searchTransactions = defineTool({
       .default(0)
       .describe('Smallest amount to list, in minor units (cents). 25.90 is 2590.'),
   }),
+  example: { account_id: 'ACC-98124501', start_date: '2026-01-01' },
   output: z.strictObject({
     account_id: ACCOUNT_ID.describe('The account that was asked for.'),
     currency: z.enum(CURRENCIES).describe('Currency of the account.'),

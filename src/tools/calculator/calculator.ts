@@ -17,6 +17,7 @@ export const calculator = defineTool({
         'Numbers such as 12 or 0.5, + - * / // (rounds down) % (sign of the divisor), parentheses. Example: 12 * (3 + 4)',
       ),
   }),
+  example: { expression: '12 * (3 + 4)' },
   output: z.strictObject({ value: z.number().describe('The result.') }),
   codes: {
     BAD_EXPRESSION: () =>

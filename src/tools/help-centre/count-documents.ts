@@ -9,6 +9,7 @@ export const countDocuments = defineTool({
   risky: false,
   reads: { documents },
   input: z.strictObject({ status: DOCUMENT_STATUS.describe('Which documents to count.') }),
+  example: { status: 'current' },
   output: z.strictObject({
     status: DOCUMENT_STATUS.describe('Which documents were counted.'),
     count: z.int().min(0).describe('How many there are.'),

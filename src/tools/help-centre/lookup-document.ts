@@ -14,6 +14,7 @@ export const lookupDocument = defineTool({
   input: z.strictObject({
     doc_id: DOC_ID.describe('Document id: lower-case letters, digits and hyphens, such as kc-warranty-v2.'),
   }),
+  example: { doc_id: 'kc-warranty-v2' },
   output: z.strictObject({
     id: DOC_ID.describe('The id that was asked for.'),
     title: outside('plain').describe('Title of the document.'),

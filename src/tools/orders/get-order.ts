@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { defineTool } from '../../gate/index.ts';
+import { lookUp } from './examples.ts';
 import { CURRENCIES, ORDER_ID, orderNotFound, orders } from './orders.ts';
 
 export const getOrder = defineTool({
@@ -10,6 +11,7 @@ export const getOrder = defineTool({
   risky: false,
   reads: { orders },
   input: z.strictObject({ order_id: ORDER_ID }),
+  example: lookUp.arguments,
   output: z.strictObject({
     order_id: ORDER_ID,
     total_cents: z.int().min(0).describe('What was paid, in minor units (cents).'),

@@ -1,6 +1,7 @@
 /** Moves money: risky, and judged again by the ledger in the transaction that applies it. */
 import * as z from 'zod';
 import { defineTool, formatMoney, type JsonObject } from '../../gate/index.ts';
+import { refund } from './examples.ts';
 import { CURRENCIES, ORDER_ID, orderNotFound, orders } from './orders.ts';
 
 /** What is left is the order's total less what the gate applied to it; both are read in the transaction that decides. */
@@ -38,6 +39,7 @@ export const refundOrder = defineTool({
     currency: z.enum(CURRENCIES).describe("The order's currency."),
     reason: z.enum(['damaged', 'not_delivered', 'customer_request']).describe('Why the customer is refunded.'),
   }),
+  example: refund.arguments,
   output: z.strictObject({
     order_id: ORDER_ID,
     refunded_cents: z.int().positive().describe('What this refund moved, in minor units (cents).'),

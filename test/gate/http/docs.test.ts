@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { app } from '../../support/tools.ts';
-import { gateCodes } from '../../../src/gate/http/shared/codes.ts';
-import { operations } from '../../../src/gate/http/docs/operations.ts';
+import { gateCodes } from '../../../src/gate/http/docs/codes.ts';
+import { describedRoutes } from '../../../src/gate/http/shared/operation.ts';
 import { PROBLEM_TYPES } from '../../../src/gate/http/shared/problem.ts';
 import { providers } from '../../../src/gate/providers/index.ts';
 import { allTools } from '../../support/tools.ts';
@@ -30,7 +30,7 @@ describe('GET /docs', () => {
   });
 
   it.each([
-    ['route', operations.map(({ id }) => `id="${id}"`)],
+    ['route', describedRoutes(app.routes).map(({ id }) => `id="${id}"`)],
     ['code', [...gateCodes, ...allTools.flatMap(({ codes }) => codes)]],
     ['problem', Object.keys(PROBLEM_TYPES)],
     ['tool', allTools.map(({ name }) => `id="tool-${name}"`)],

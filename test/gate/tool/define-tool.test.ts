@@ -98,6 +98,20 @@ describe('defineTool', () => {
     expect(bound.ok ? [] : bound.problems.map(({ field }) => field)).toEqual(fields);
   });
 
+  it('shows the example it declares, which is no part of the contract', () => {
+    const example = { filter: { amount_cents: 2_590 } };
+    const tool = defineTool({ ...declared, example });
+    expect(tool.example).toEqual(example);
+    expect(defineTool(declared).example).toBeNull();
+    expect(tool.contract).toBe(defineTool(declared).contract);
+  });
+
+  it('refuses an example that its own input does not fit', () => {
+    expect(() => defineTool({ ...declared, example: { filter: { amount_cents: 25.9 } } })).toThrow(
+      'the example of lookup does not fit its input at filter.amount_cents',
+    );
+  });
+
   it('repeats the description of a field that does not fit, however deep', () => {
     const bound = defineTool(declared).bind({ filter: { amount_cents: 25.9 } });
     expect(bound.ok ? [] : bound.problems).toMatchObject([{ hint: 'Amount in minor units (cents).' }]);

@@ -8,19 +8,49 @@ import { refuseQuery } from '../shared/body.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
 import { authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
+import { describeRoute } from '../shared/operation.ts';
+import { approvalNotice, outcome } from './outcome-schema.ts';
 import { problem } from '../shared/problem.ts';
 
 type Approval = Exclude<ApprovalAnswer, { refused: string }>;
 
 /** Shorter than the idle limit of common proxies and clients. */
-export const WaitSeconds = z
+const WaitSeconds = z
   .string()
   .regex(/^(?:1?\d|2[0-5])$/, 'must be whole seconds, 0 to 25')
   .default('0')
   .describe('Answers at a change, or after so many seconds (0 to 25).');
 export const ApprovalQuery = z.strictObject({ wait: WaitSeconds });
 
-export const approvals = new Hono<HttpEnv>().get('/:id', async (c) => {
+const getApproval = describeRoute(() => {
+  const count = z.int().min(0);
+  const approval = z.strictObject({
+    ...approvalNotice().shape,
+    tool: z.string(),
+    decided_at: z.iso.datetime().exactOptional(),
+    note: z.string().exactOptional().describe('What the person who rejected it wrote.'),
+    delivery: z
+      .strictObject({ asked: count, sent: count, undeliverable: count })
+      .describe('Approvers asked, mails that left, and mails that never will.'),
+    outcome: outcome().exactOptional().describe('What the call would be told now that it is decided.'),
+  });
+  return {
+    id: 'getApproval',
+    summary: 'How an approval of this session stands',
+    description: 'With `Accept: text/plain` the answer is the text for the model.',
+    credential: 'agent',
+    query: ApprovalQuery,
+    answers: {
+      200: {
+        description: 'The approval.',
+        content: { 'application/json': { schema: approval.meta({ id: 'Approval' }) }, 'text/plain': {} },
+      },
+    },
+    problems: ['invalid-body', 'not-found'],
+  };
+});
+
+export const approvals = new Hono<HttpEnv>().get('/:id', getApproval, async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
   const query = ApprovalQuery.safeParse(c.req.query());

@@ -4,8 +4,10 @@ import * as z from 'zod';
 import { readAgentBody } from '../shared/body.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
 import { authenticateAgent } from '../shared/credentials.ts';
-import { idempotencyKey } from './idempotency-key.ts';
+import { IdempotencyKey, idempotencyKey } from './idempotency-key.ts';
+import { describeRoute, type HeaderName } from '../shared/operation.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
+import { outcome } from './outcome-schema.ts';
 import { proposeAs, refuseCall, type Standing } from './send-call.ts';
 
 /** The host's own id of a call: sent again, with the same call, it asks what became of it. */
@@ -28,7 +30,30 @@ export const CallBody = z.strictObject({
   ),
 });
 
-export const calls = new Hono<HttpEnv>().post('/', async (c) => {
+/** Where the last call of an answer stands. */
+export const STANDING = ['RateLimit-Policy', 'RateLimit', 'Toolgate-Audit'] as const satisfies HeaderName[];
+
+const call = describeRoute(() => ({
+  id: 'call',
+  summary: 'Proposes one call; answers with one outcome',
+  description:
+    'Every proposed call is HTTP 200, refused ones too. With `Accept: text/plain` the answer is the text for the model.',
+  credential: 'agent',
+  requestHeaders: z.object({
+    'Idempotency-Key': IdempotencyKey.optional().describe('Another way to give call_id.'),
+  }),
+  body: CallBody.meta({ id: 'Call' }),
+  answers: {
+    200: {
+      description: 'The outcome. The headers are absent where the session could not be reached.',
+      content: { 'application/json': { schema: outcome() }, 'text/plain': {} },
+      headers: STANDING,
+    },
+  },
+  problems: ['session-exhausted'],
+}));
+
+export const calls = new Hono<HttpEnv>().post('/', call, async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
   const body = await readAgentBody(c, agent, CallBody);

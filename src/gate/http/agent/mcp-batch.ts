@@ -1,6 +1,6 @@
 /** JSON-RPC batches: one revision of MCP had them, and its clients may still send them. */
 import type { JsonValue } from '../../json.ts';
-import { methodOf } from './mcp-message.ts';
+import { membersOf, stringOr } from '../../providers/provider.ts';
 
 /** The revision after it took batches out and brought the header that names the revision, so its clients send none. */
 const BATCH_REVISION = '2025-03-26';
@@ -17,3 +17,6 @@ export function batchFlaw(client: Headers, batch: readonly JsonValue[]): string 
   if (batch.some((message) => methodOf(message) === 'initialize')) return 'The batch holds "initialize"';
   return null;
 }
+
+/** Empty where the message names none. */
+export const methodOf = (message: JsonValue): string => stringOr(membersOf(message)['method'], '');

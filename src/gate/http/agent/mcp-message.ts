@@ -13,16 +13,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { version } from '../../../../package.json';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
-import { membersOf, stringOr } from '../../providers/provider.ts';
+import { methodOf } from './mcp-batch.ts';
 
 /** What answers each method, given the request's parameters. A `ProtocolError` is an answer; anything else is a fault. */
 export type McpMethods = ReadonlyMap<string, (params: JsonObject) => Promise<JsonObject>>;
 
 /** The current revision, and those whose clients begin with `initialize`. */
 export const SPOKEN_VERSIONS: readonly string[] = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS];
-
-/** Empty where the message names none. */
-export const methodOf = (message: JsonValue): string => stringOr(membersOf(message)['method'], '');
 
 /**
  * The answer is one JSON body: nothing is sent before the result, so its status can still tell what became of the session

@@ -4,22 +4,18 @@
  * There is no stream, no session of the protocol's own, and nothing is ever asked of the client (no elicitation, no
  * sampling): only an approver's link decides.
  */
-import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { Hono } from 'hono';
 import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod';
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonValue } from '../../json.ts';
 import { readAgentBody } from '../shared/body.ts';
 import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './call-sequence.ts';
-import type { HttpContext, HttpEnv } from '../shared/context.ts';
+import type { HttpEnv } from '../shared/context.ts';
 import { agentTools, authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
-import { membersOf } from '../../providers/provider.ts';
-import { batchFlaw } from './mcp-batch.ts';
-import { answerMessage, methodOf, SPOKEN_VERSIONS, type McpMethods } from './mcp-message.ts';
-import { BodyRefused, toolMethods } from './mcp-methods.ts';
+import { methodOf } from './mcp-batch.ts';
 import { mcpTools } from './mcp-tools.ts';
+import { anyObject, describeRoute, json } from '../shared/operation.ts';
 import { problem } from '../shared/problem.ts';
-import { refuseCall } from './send-call.ts';
 
 const AnyJson = z.custom<JsonValue>();
 
@@ -30,7 +26,23 @@ const challenged: MiddlewareHandler<HttpEnv> = async (c, next) => {
     c.res.headers.set('WWW-Authenticate', 'Bearer realm="toolgate", error="invalid_token"');
 };
 
-export const mcp = new Hono<HttpEnv>().use(challenged).post('/', async (c) => {
+const speakMcp = describeRoute(() => {
+  const message = anyObject('One JSON-RPC 2.0 message.');
+  return {
+    id: 'mcp',
+    summary: 'The same tools over the Model Context Protocol: one JSON-RPC message, stateless',
+    credential: 'agent',
+    body: message,
+    answers: {
+      200: json('The answer to a request, errors of the protocol included.', message),
+      202: { description: 'A notification was taken.' },
+      400: json('No message of the protocol, or of a version of it that is not spoken here.', message),
+    },
+    problems: ['forbidden', 'session-exhausted'],
+  };
+});
+
+export const mcp = new Hono<HttpEnv>().use(challenged).post('/', speakMcp, async (c) => {
   // Before the credential: a page in somebody's browser may not even try one from there.
   const origin = c.req.header('origin');
   if (origin !== undefined && origin !== c.get('config').publicUrl)
@@ -50,52 +62,11 @@ export const mcp = new Hono<HttpEnv>().use(challenged).post('/', async (c) => {
   const allowed = onlyCalls ? [] : await agentTools(c, agent);
   if (allowed === null) return refuseCredential(c, 'session_not_live');
   const calls = callsInARow(c, agent);
-  const methods = toolMethods(calls, mcpTools(c.get('registry'), allowed));
-  try {
-    const answer = await (Array.isArray(body) ? answerBatch(c, body, methods) : answerOne(c, body, methods));
-    // What the protocol refused, or took for a notification, was no call after all.
-    if (onlyCalls && !calls.isProposed() && (await agentTools(c, agent)) === null)
-      return await refuseCredential(c, 'session_not_live');
-    return answer;
-  } catch (error) {
-    if (error instanceof BodyRefused) return refuseCall(c, error.call);
-    throw error;
-  }
+  // Loaded with the first message: the protocol's package would take a tenth of every start.
+  const { answerMcp } = await import('./mcp-answer.ts');
+  const answer = await answerMcp(c, body, calls, mcpTools(c.get('registry'), allowed));
+  // What the protocol refused, or took for a notification, was no call after all.
+  if (onlyCalls && !calls.isProposed() && (await agentTools(c, agent)) === null)
+    return refuseCredential(c, 'session_not_live');
+  return answer;
 });
-
-async function answerOne(c: HttpContext, message: JsonValue, methods: McpMethods): Promise<Response> {
-  const response = await answerMessage(c.req.raw.headers, message, methods);
-  return response.ok ? c.newResponse(response.body, response) : refuseMessage(c, response);
-}
-
-/** One after another, as their order says; a message that wants no answer (202) has none in the list either. */
-async function answerBatch(c: HttpContext, batch: JsonValue[], methods: McpMethods): Promise<Response> {
-  const flaw = batchFlaw(c.req.raw.headers, batch);
-  if (flaw !== null) {
-    const error = { code: ProtocolErrorCode.InvalidRequest, message: flaw };
-    return refuseMessage(c, Response.json({ jsonrpc: '2.0', error }, { status: 400 }));
-  }
-  const answers: JsonObject[] = [];
-  for (const message of batch) {
-    const response = await answerMessage(c.req.raw.headers, message, methods);
-    if (response.status !== 202) answers.push(await errorOrResult(response));
-  }
-  return answers.length === 0 ? c.body(null, 202) : c.json(answers);
-}
-
-/** What the protocol refuses is no proposed call. */
-async function refuseMessage(c: HttpContext, response: Response): Promise<Response> {
-  c.set('reason', 'mcp_protocol');
-  return c.newResponse(JSON.stringify(await errorOrResult(response)), response);
-}
-
-/**
- * The package repeats ids that are none, names the one it could not read null, and rounds what is beyond 2^53; the protocol's
- * schema takes none of these, so the id is left out. To a client of an unknown version it names one version only.
- */
-async function errorOrResult(response: Response): Promise<JsonObject> {
-  const { id, ...rest } = await response.json<JsonObject>();
-  const data = membersOf(membersOf(rest['error'])['data']);
-  if (Array.isArray(data['supported'])) data['supported'] = [...SPOKEN_VERSIONS];
-  return typeof id === 'string' || Number.isSafeInteger(id) ? { id: id as JsonValue, ...rest } : rest;
-}

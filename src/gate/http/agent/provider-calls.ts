@@ -9,21 +9,58 @@ import type { SessionClaims } from '../../auth/tokens.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import { observationText } from '../../observation/text.ts';
 import { keyedCallId, type Defect, type Outcome } from '../../outcome.ts';
-import { providerNamed } from '../../providers/index.ts';
+import { providerNamed, providers } from '../../providers/index.ts';
 import type { ProposedCall } from '../../providers/provider.ts';
 import { readAgentBody } from '../shared/body.ts';
+import { STANDING } from './calls.ts';
 import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './call-sequence.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
-import { idempotencyKey } from './idempotency-key.ts';
+import { IdempotencyKey, idempotencyKey } from './idempotency-key.ts';
 import { agentTools, authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
+import { anyObject, describeRoute, json } from '../shared/operation.ts';
 import { problem } from '../shared/problem.ts';
+import { outcome } from './outcome-schema.ts';
 import { refuseCall } from './send-call.ts';
 
-export const ResponseBody = z
+const ResponseBody = z
   .custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'must be an object')
   .meta({ type: 'object', description: 'The response as it came. Members that hold no calls are passed over.' });
 
-export const providerCalls = new Hono<HttpEnv>().post('/:provider', async (c) => {
+const callFromProvider = describeRoute(() => {
+  const result = anyObject("A tool result in the provider's own form, ready for its next request.");
+  const answer = z.strictObject({
+    results: z.array(result),
+    outcomes: z.array(outcome()).describe('One outcome for each result, in the same order.'),
+    problems: z
+      .array(
+        z.strictObject({ item: z.int().min(0).describe('The place in results and outcomes.'), problem: z.string() }),
+      )
+      .exactOptional()
+      .describe('Which results cannot be paired with their call, because it came without the id its format needs.'),
+  });
+  return {
+    id: 'callFromProvider',
+    summary: "Takes a provider's response; answers with the tool results of its next request",
+    description:
+      'The calls in it run one after another. Items that are no function call are passed over. At most 128 calls and 1 MiB.',
+    credential: 'agent',
+    requestHeaders: z.object({
+      'Idempotency-Key': IdempotencyKey.optional().describe('Names this response: the same body again only reports.'),
+    }),
+    params: { provider: z.enum(providers.map(({ name }) => name)) },
+    body: ResponseBody,
+    answers: {
+      200: json(
+        'Results and outcomes. The headers are those of the last call.',
+        answer.meta({ id: 'ProviderAnswer' }),
+        STANDING,
+      ),
+    },
+    problems: ['not-found', 'session-exhausted'],
+  };
+});
+
+export const providerCalls = new Hono<HttpEnv>().post('/:provider', callFromProvider, async (c) => {
   const agent = await authenticateAgent(c);
   if (agent instanceof Response) return agent;
   const provider = providerNamed(c.req.param('provider'));

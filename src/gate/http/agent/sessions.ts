@@ -3,15 +3,15 @@ import { Hono } from 'hono';
 import * as z from 'zod';
 import { signSessionToken } from '../../auth/tokens.ts';
 import { MAX_ADDRESS_CHARACTERS } from '../../ports.ts';
-import type { OpenAnswer } from '../../session/rpc.ts';
+import type { OpenAnswer, SessionPolicy } from '../../session/rpc.ts';
 import { timestamp } from '../../time.ts';
 import { readJsonBody } from '../shared/body.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
 import { authenticateCaller, refuseCredential } from '../shared/credentials.ts';
+import { describeRoute, json, once } from '../shared/operation.ts';
 import { problem } from '../shared/problem.ts';
-import type { endedSession, openedSession } from './wire.ts';
 
-export const SessionId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 letters, digits, ., _, : or -');
+const SessionId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 letters, digits, ., _, : or -');
 
 /** Bounds of meaning only; whether a value widens the policy is for the session object to say. */
 export const OpenBody = z.strictObject({
@@ -33,8 +33,63 @@ export const OpenBody = z.strictObject({
   ttl_seconds: z.int().min(60).max(86_400).default(3_600).describe('How long the token is good.'),
 });
 
+const sessionPolicy = once(() => {
+  const minorUnits = (what: string) => z.int().min(0).describe(`${what}, in minor units.`);
+  const limits = {
+    max_refund_cents: minorUnits('The most one refund may move'),
+    max_session_refund_cents: minorUnits('The most the session may move, open requests included').nullable(),
+    confirm_above_cents: minorUnits('Refunds above this need a person'),
+  };
+  return z.strictObject({
+    tools: z.array(z.string()),
+    max_steps: z.int().min(1).describe('Calls the session may make, refused ones included.'),
+    max_duplicate_calls: z.int().min(1).describe('How often one call may be repeated.'),
+    ...limits,
+    limits: z
+      .record(z.string(), z.strictObject(limits))
+      .describe('By ISO 4217 code; the members above are for other currencies with two decimals.'),
+    customer_id: z.string().exactOptional().describe('The only customer whose orders and accounts exist here.'),
+    approvers: z.int().min(0).describe('How many people are asked.'),
+  }) satisfies z.ZodType<SessionPolicy>;
+});
+
+const openedSession = once(() =>
+  z
+    .strictObject({
+      session_id: z.string(),
+      token: z.string().describe("The agent's credential for this session."),
+      expires_at: z.iso.datetime().describe('When the token ends; rejoining gives another.'),
+      policy: sessionPolicy(),
+    })
+    .meta({ id: 'OpenedSession' }),
+);
+
+const endedSession = once(() =>
+  z.strictObject({ session_id: z.string(), ended_at: z.iso.datetime() }).meta({ id: 'EndedSession' }),
+);
+
+const openSession = describeRoute(() => ({
+  id: 'openSession',
+  summary: 'Opens a session, or rejoins it and gives another token',
+  description:
+    "A session only narrows its caller's policy, and a rejoin only narrows the session's: absent members keep theirs. A rejoin never resets a budget.",
+  credential: 'caller',
+  body: OpenBody.meta({ id: 'SessionToOpen' }),
+  answers: { 201: json('Opened.', openedSession()), 200: json('Rejoined.', openedSession()) },
+  problems: ['policy-widened', 'session-conflict'],
+}));
+
+const endSession = describeRoute(() => ({
+  id: 'endSession',
+  summary: 'Ends a session: its tokens are no good any more',
+  credential: 'caller',
+  params: { id: SessionId },
+  answers: { 200: json('Ended, now or before.', endedSession()) },
+  problems: ['not-found'],
+}));
+
 export const sessions = new Hono<HttpEnv>()
-  .post('/', async (c) => {
+  .post('/', openSession, async (c) => {
     const caller = await authenticateCaller(c);
     if (caller instanceof Response) return caller;
     const body = await readJsonBody(c, OpenBody);
@@ -52,18 +107,18 @@ export const sessions = new Hono<HttpEnv>()
         token: await signSessionToken(c.get('config'), claims),
         expires_at: timestamp(answer.expires_at),
         policy: answer.policy,
-      } satisfies z.output<typeof openedSession>,
+      } satisfies z.output<ReturnType<typeof openedSession>>,
       answer.opened === 'new' ? 201 : 200,
     );
   })
-  .delete('/:id', async (c) => {
+  .delete('/:id', endSession, async (c) => {
     const caller = await authenticateCaller(c);
     if (caller instanceof Response) return caller;
     const sessionId = c.req.param('id');
     if (!SessionId.safeParse(sessionId).success) return problem(c, 'not-found', { reason: 'malformed_session_id' });
     const answer = await sessionStub(c.env, caller.caller_id, sessionId).end(null);
     if ('refused' in answer) return problem(c, 'not-found', { reason: 'unknown_session' });
-    const ended: z.output<typeof endedSession> = {
+    const ended: z.output<ReturnType<typeof endedSession>> = {
       session_id: sessionId,
       ended_at: timestamp(answer.ended_at),
     };

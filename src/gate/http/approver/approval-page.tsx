@@ -10,24 +10,55 @@ import { logError } from '../../log-line.ts';
 import type { ApprovalView, DecisionAnswer, LinkProof, SessionRpc } from '../../session/rpc.ts';
 import { answerApprover, answerRefusal, setPageHeaders, type RefusalText } from './approval-page-answer.tsx';
 import { fieldProblems } from './approval-page-decision.tsx';
-import { noteIsTooLong, readDecisionForm, type DecisionForm } from './approval-page-form.ts';
+import { DecisionFields, noteIsTooLong, readDecisionForm, type DecisionForm } from './approval-page-form.ts';
 import { ApprovalBody, titleOf, type ApprovalPage } from './approval-page-view.tsx';
 import { objectStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
+import { describeRoute, text } from '../shared/operation.ts';
 import { newNonce } from '../shared/page.tsx';
 
 type Link = { proof: LinkProof; token: string; session: SessionRpc };
 
 const APPROVAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
+const page = (description: string) => text(description, 'text/html');
+
+const viewApproval = describeRoute(() => ({
+  id: 'viewApproval',
+  summary: "The approver's page; looking changes nothing",
+  credential: 'approver',
+  answers: {
+    200: page('The page.'),
+    404: page('The link opens nothing.'),
+    503: page('Cannot be answered now.'),
+  },
+}));
+
+const decideApproval = describeRoute(() => ({
+  id: 'decideApproval',
+  summary: "The approver's decision, from the page's own form",
+  credential: 'approver',
+  form: DecisionFields,
+  answers: {
+    303: { description: 'Decided.', headers: ['Location'] },
+    403: page('Not sent from the page itself.'),
+    404: page('The link opens nothing.'),
+    409: page('Decided already, expired, or shown figures have changed.'),
+    413: page('Not the form of the page.'),
+    415: page('Not the form of the page.'),
+    422: page('No choice, or a wrong phrase: the page again.'),
+    503: page('Cannot be decided now; still pending.'),
+  },
+}));
+
 export const approvalPages = new Hono<HttpEnv>()
-  .get('/:id', async (c) => {
+  .get('/:id', viewApproval, async (c) => {
     const link = await readLink(c);
     if (link === null) return badLink(c);
     const answer = await link.session.view(link.proof);
     if ('refused' in answer) return badLink(c);
     return answerPage(c, 200, { view: answer.view, approver: link.proof.approver });
   })
-  .post('/:id', async (c) => {
+  .post('/:id', decideApproval, async (c) => {
     if (c.req.header('origin') !== c.get('config').publicUrl)
       return answerRefusal(c, 403, 'foreign_origin', FOREIGN_ORIGIN);
     const link = await readLink(c);

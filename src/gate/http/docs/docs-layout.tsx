@@ -21,13 +21,13 @@ pre {
 .entry { padding: 18px 20px; }
 .entry .contents { gap: 4px 16px; margin-bottom: 4px; font-size: 15px; }
 .entry p { margin-bottom: 8px; }
+.entry .pill { margin-bottom: 4px; }
+td pre { margin: 0; overflow-wrap: anywhere; }
 .entry pre { background: var(--ground); margin-bottom: 0; }
-.method { color: var(--accent); font-weight: 700; }
 table { width: 100%; margin-bottom: 16px; border-collapse: collapse; font-size: 15px; }
 th, td { overflow-wrap: break-word; padding: 8px 16px 8px 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { border-top: 0; color: var(--muted); font-weight: 600; font-size: 14px; }
 tbody th { font-weight: 600; }
-.type { min-width: 14ch; color: var(--muted); }
 details { margin-top: 8px; }
 summary { cursor: pointer; min-height: 32px; color: var(--accent); font-weight: 600; }
 @media (max-width: 640px) {
@@ -59,3 +59,37 @@ export function answerPage(c: HttpContext, title: string, body: Child): Promise<
   );
   return answerDocument(c, nonce, { status: 200, title, brand, body, isListed: true, style: STYLE });
 }
+
+export const Code = ({ children }: { children?: Child }) => (
+  <pre>
+    <code>{children}</code>
+  </pre>
+);
+
+/** A text in which backticks mark code. */
+export const Inline = ({ text }: { text: string }) => (
+  <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part))}</>
+);
+
+/** The first cell of a row names it. */
+export const Table = ({ head, rows }: { head: string[]; rows: Child[][] }) => (
+  <table>
+    <thead>
+      <tr>
+        {head.map((cell) => (
+          <th scope="col">{cell}</th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map(([name, ...cells]) => (
+        <tr>
+          <th scope="row">{name}</th>
+          {cells.map((cell) => (
+            <td>{cell}</td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);

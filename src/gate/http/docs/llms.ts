@@ -1,17 +1,18 @@
 /** `/llms.txt` (llmstxt.org): how a model uses the gate, within 4 KB. */
-import type { Next } from '../../outcome.ts';
+import { nextOf, type Next } from '../../outcome.ts';
 import { definitionFormats } from '../../providers/index.ts';
 import type { Registry } from '../../tool/registry.ts';
-import { codesWithNext, NEXT_STEPS } from '../shared/codes.ts';
+import { gateCodes, NEXT_STEPS } from './codes.ts';
+import { exampleCall } from './example.ts';
 
-export const llmsText = (publicUrl: string, { tools }: Registry): string => `# Toolgate
+export const llmsText = (publicUrl: string, registry: Registry): string => `# Toolgate
 
 > A gate for the tool calls of language models. You propose a call; code judges it and answers with one outcome.
 
 Send the session token you were given with every request: \`Authorization: Bearer <token>\`.
 
 - \`GET ${publicUrl}/v1/tools\`: the tools you may use, with the JSON Schema of their arguments.
-- \`POST ${publicUrl}/v1/calls\` with \`Content-Type: application/json\` and \`{"tool":"…","arguments":{…}}\`: one call, always HTTP 200 with an outcome. With \`Accept: text/plain\` it comes as text in a <tool_observation> frame.
+- \`POST ${publicUrl}/v1/calls\` with \`Content-Type: application/json\` and a body such as \`${JSON.stringify(exampleCall(registry))}\`: one call, always HTTP 200 with an outcome. With \`Accept: text/plain\` it comes as text in a <tool_observation> frame.
 - \`GET ${publicUrl}/v1/approvals/{id}?wait=25\`: how an approval stands; answers at a change.
 - \`POST ${publicUrl}/mcp\`: the same tools over the Model Context Protocol.
 
@@ -32,7 +33,7 @@ ${Object.entries(NEXT_STEPS)
 
 ## Tools
 
-${tools.map(({ name, risky }) => `- ${name}${risky ? ' (a person may have to approve it)' : ''}`).join('\n')}
+${registry.tools.map(({ name, risky }) => `- ${name}${risky ? ' (a person may have to approve it)' : ''}`).join('\n')}
 
 ## More
 
@@ -42,4 +43,7 @@ ${tools.map(({ name, risky }) => `- ${name}${risky ? ' (a person may have to app
 `;
 
 const codesOf = (next: Next): string =>
-  [...codesWithNext(next), ...(next === 'fix_and_retry' ? ["a tool's own codes"] : [])].join(', ');
+  [
+    ...gateCodes.filter((code) => nextOf(code) === next),
+    ...(next === 'fix_and_retry' ? ["a tool's own codes"] : []),
+  ].join(', ');

@@ -1,163 +1,184 @@
-/** The HTTP surface as one OpenAPI 3.1 document, assembled from the list of operations and the schemas they use. */
-import type * as z from 'zod';
+/** The HTTP surface as one OpenAPI 3.1 document, assembled from what stands beside each route. */
+import * as z from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { version } from '../../../../package.json';
 import type { JsonObject } from '../../json.ts';
 import type { Registry } from '../../tool/registry.ts';
-import { namedSchemas, schemaOf } from './openapi-schemas.ts';
-import { CREDENTIALS, HEADERS, problemsOf, type Answer, type HeaderName, type Operation } from '../shared/operation.ts';
-import { operations } from './operations.ts';
+import { HEADERS, type Answer, type Credential, type DescribedRoute, type HeaderName } from '../shared/operation.ts';
 import { PROBLEM_TYPES, problemUrl, type ProblemSlug, type ProblemType } from '../shared/problem.ts';
+import { gateCodes } from './codes.ts';
 
-const SECURITY_SCHEMES = {
-  caller: { type: 'http', scheme: 'bearer', description: CREDENTIALS.caller },
-  agent: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: CREDENTIALS.agent },
-  operator: { type: 'http', scheme: 'bearer', description: CREDENTIALS.operator },
-  approver: { type: 'apiKey', in: 'query', name: 't', description: CREDENTIALS.approver },
-};
+const CREDENTIALS = {
+  caller: 'An API key (tgk_…): `Authorization: Bearer <key>`. Held by the host application, never by the agent.',
+  agent: 'A session token: `Authorization: Bearer <token>`. Proposes calls; decides nothing.',
+  approver: 'A signed link from a mail: `?t=<token>`. The only thing that decides.',
+  operator: 'The operator token: `Authorization: Bearer <ADMIN_TOKEN>`.',
+} as const satisfies Record<Credential, string>;
 
-export function openApiDocument(publicUrl: string, registry: Registry): JsonObject {
-  const paths: Record<string, Record<string, JsonObject>> = {};
-  for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation, publicUrl) };
-  }
-  return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Toolgate',
-      version,
-      description:
-        'A gate for the tool calls of language models: the model proposes, code decides. Every proposed call is answered with ' +
-        `HTTP 200 and an outcome; whatever is no proposed call is refused with a problem. To read: ${publicUrl}/docs`,
+const bearer = (credential: Credential) =>
+  ({ type: 'http', scheme: 'bearer', description: CREDENTIALS[credential] }) as const;
+
+/** RFC 9457. */
+const problemSchema = z
+  .strictObject({
+    type: z.string().describe('The page that explains it.'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().exactOptional().describe('Names of members and what is expected there, never a value.'),
+  })
+  .meta({ id: 'Problem' });
+
+export function openApiDocument(publicUrl: string, routes: readonly DescribedRoute[], { tools }: Registry): JsonObject {
+  const problem = problemResponses(publicUrl);
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route, problem) };
+  const anyOf = (part: 'arguments' | 'data') => ({
+    type: 'object' as const,
+    anyOf: tools.map(({ name }) => ({ $ref: `#/components/schemas/${name}.${part}` })),
+  });
+  const codes = new Set([...gateCodes, ...tools.flatMap(({ codes }) => codes).toSorted()]);
+  const document = createDocument(
+    {
+      openapi: '3.1.1',
+      info: {
+        title: 'Toolgate',
+        version,
+        description:
+          'A gate for the tool calls of language models: the model proposes, code decides. Every proposed call is answered with ' +
+          `HTTP 200 and an outcome; whatever is no proposed call is refused with a problem. To read: ${publicUrl}/docs`,
+      },
+      servers: [{ url: publicUrl }],
+      paths,
+      components: {
+        schemas: {
+          Problem: problemSchema,
+          ToolArguments: anyOf('arguments'),
+          ToolData: anyOf('data'),
+          Code: { type: 'string', enum: [...codes] },
+          ...Object.fromEntries(
+            tools.flatMap(({ name, inputSchema, outputSchema }) => [
+              [`${name}.arguments`, inputSchema],
+              [`${name}.data`, outputSchema],
+            ]),
+          ),
+        },
+        headers: Object.fromEntries(
+          Object.entries(HEADERS).map(([name, { description, pattern }]) => [
+            name,
+            { description, schema: { type: 'string', pattern } },
+          ]),
+        ),
+        securitySchemes: {
+          caller: bearer('caller'),
+          agent: { ...bearer('agent'), bearerFormat: 'JWT' },
+          approver: { type: 'apiKey', in: 'query', name: 't', description: CREDENTIALS.approver },
+          operator: bearer('operator'),
+        },
+      },
     },
-    servers: [{ url: publicUrl }],
-    paths,
-    components: {
-      schemas: namedSchemas(registry),
-      headers: Object.fromEntries(
-        Object.entries(HEADERS).map(([name, { description, pattern }]) => [
-          name,
-          { description, schema: { type: 'string', pattern } },
-        ]),
-      ),
-      responses: sharedResponses(publicUrl),
-      securitySchemes: SECURITY_SCHEMES,
+    {
+      allowEmptySchema: { custom: true },
+      // The format says it; zod's pattern for it fills half a page.
+      override: ({ jsonSchema }) => {
+        if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
+      },
     },
-  };
+  );
+  return document as unknown as JsonObject;
 }
 
-function operationObject(operation: Operation, publicUrl: string): JsonObject {
-  const { id, summary, description, credential } = operation;
+function operationOf(route: DescribedRoute, problem: (slugs: ProblemSlug[]) => ZodOpenApiResponseObject) {
+  const { path, id, summary, description, credential, params = {}, query, requestHeaders, body, form } = route;
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const content = {
+    ...(body === undefined ? {} : { 'application/json': { schema: body } }),
+    ...(form === undefined ? {} : { 'application/x-www-form-urlencoded': { schema: form } }),
+  };
   return {
     operationId: id,
     summary,
     ...(description === undefined ? {} : { description }),
     security: credential === null ? [] : [{ [credential]: [] }],
-    ...parametersOf(operation),
-    ...requestBodyOf(operation),
-    responses: responsesOf(operation, publicUrl),
+    requestParams: {
+      path: z.object(Object.fromEntries(names.map((name) => [name, params[name] ?? z.string()]))),
+      ...(query === undefined ? {} : { query }),
+      ...(requestHeaders === undefined ? {} : { header: requestHeaders }),
+    },
+    ...(body === undefined && form === undefined ? {} : { requestBody: { required: true, content } }),
+    responses: responsesOf(route, problem),
   };
 }
 
-function parametersOf({ params = {}, query = {}, credential }: Operation): JsonObject {
-  const inPath = Object.entries(params).map(([name, schema]) => ({
-    ...parameter(name, schema),
-    in: 'path',
-    required: true,
-  }));
-  const inQuery = Object.entries(query)
-    // The link's token is a credential, and described as one.
-    .filter(([name]) => credential !== 'approver' || name !== 't')
-    .map(([name, schema]) => ({ ...parameter(name, schema), in: 'query', required: false }));
-  const parameters = [...inPath, ...inQuery];
-  return parameters.length === 0 ? {} : { parameters };
+/** By status, of which an operation has one response each: one that an answer and a problem share has both contents. */
+function responsesOf(
+  route: DescribedRoute,
+  problem: (slugs: ProblemSlug[]) => ZodOpenApiResponseObject,
+): Record<string, ZodOpenApiResponseObject> {
+  const responses: Record<string, ZodOpenApiResponseObject> = Object.fromEntries(
+    Object.entries(route.answers).map(([status, answer]) => [status, responseOf(answer)]),
+  );
+  for (const [status, slugs] of Map.groupBy(problemsOf(route), (slug) => PROBLEM_TYPES[slug].status)) {
+    const answer = responses[status];
+    const refusal = problem(slugs);
+    responses[status] =
+      answer === undefined ? refusal : { ...answer, content: { ...answer.content, ...refusal.content } };
+  }
+  return responses;
 }
 
-function parameter(name: string, schema: z.ZodType): JsonObject {
-  const { description, ...rest } = writtenOf(schemaOf(schema));
-  return { name, ...(description === undefined ? {} : { description }), schema: rest };
-}
+const responseOf = ({ headers = [], ...answer }: Answer): ZodOpenApiResponseObject => ({
+  ...answer,
+  headers: headersOf([...headers, 'X-Request-Id']),
+});
 
-/** What is absent is null inside; a URL has no null to write. */
-function writtenOf(schema: JsonObject): JsonObject {
-  const { default: preset, anyOf, ...rest } = schema;
-  const [present, absent] = Array.isArray(anyOf) ? (anyOf as JsonObject[]) : [];
-  const isNullable = absent?.['type'] === 'null';
-  return {
-    ...rest,
-    ...(isNullable ? present : anyOf === undefined ? {} : { anyOf }),
-    ...(preset === undefined || preset === null ? {} : { default: preset }),
-  };
-}
-
-function requestBodyOf({ body, form }: Operation): JsonObject {
-  const content = {
-    ...(body === undefined ? {} : { 'application/json': { schema: schemaOf(body) } }),
-    ...(form === undefined ? {} : { 'application/x-www-form-urlencoded': { schema: schemaOf(form) } }),
-  };
-  return Object.keys(content).length === 0 ? {} : { requestBody: { required: true, content } };
-}
-
-function responseOf({ description, content, headers = [] }: Answer): JsonObject {
-  const media = Object.entries(content ?? {}).map(([type, schema]) => [
-    type,
-    schema === null ? {} : { schema: schemaOf(schema) },
-  ]);
-  return {
-    description,
-    headers: headersOf([...headers, 'X-Request-Id']),
-    ...(media.length === 0 ? {} : { content: Object.fromEntries(media) as JsonObject }),
-  };
-}
-
-const headersOf = (names: readonly HeaderName[]): JsonObject =>
+const headersOf = (names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** By status: an OpenAPI operation has one response for each. */
-const problemsByStatus = (operation: Operation): [number, ProblemSlug[]][] => [
-  ...Map.groupBy(problemsOf(operation), (slug) => PROBLEM_TYPES[slug].status),
-];
-
-const responseName = (slugs: readonly ProblemSlug[]): string => slugs.join('_or_');
-
-/** A status that an answer and a problem share is one response with both contents. */
-function responsesOf(operation: Operation, publicUrl: string): JsonObject {
-  const answered = new Map(Object.entries(operation.answers).map(([status, answer]) => [status, responseOf(answer)]));
-  const problems = problemsByStatus(operation).map(([code, slugs]): [string, JsonObject] => {
-    const status = String(code);
-    const answer = answered.get(status);
-    if (answer === undefined) return [status, { $ref: `#/components/responses/${responseName(slugs)}` }];
-    const content = { ...contentOf(answer), ...contentOf(problemResponse(slugs, publicUrl)) };
-    return [status, { ...answer, content }];
-  });
-  return { ...Object.fromEntries(answered), ...Object.fromEntries(problems) };
+/** All problems that a route may answer with, each once, by their status. */
+function problemsOf({ path, credential, body, problems = [] }: DescribedRoute): ProblemSlug[] {
+  // What an approver's browser is told is a page.
+  if (credential === 'approver') return ['misdirected', 'not-configured'];
+  if (path === '/healthz') return [];
+  const brought: ProblemSlug[] = [
+    ...(credential === null ? [] : (['unauthorized', 'too-many-requests'] as const)),
+    ...(body === undefined
+      ? []
+      : (['invalid-json', 'body-too-large', 'unsupported-media-type', 'invalid-body'] as const)),
+    ...problems,
+  ];
+  return [...new Set([...brought, 'misdirected', 'not-configured', 'unavailable'] as const)].toSorted(
+    (a, b) => PROBLEM_TYPES[a].status - PROBLEM_TYPES[b].status,
+  );
 }
 
-const contentOf = ({ content }: JsonObject): JsonObject => (content ?? {}) as JsonObject;
-
-/** Each response that some operation points to, once. */
-const sharedResponses = (publicUrl: string): JsonObject =>
-  Object.fromEntries(
-    operations.flatMap(problemsByStatus).map(([, slugs]) => [responseName(slugs), problemResponse(slugs, publicUrl)]),
-  );
-
-/** Two problems of one status are one response with two examples, each exactly what is sent. */
-function problemResponse(slugs: readonly ProblemSlug[], publicUrl: string): JsonObject {
-  const types = slugs.map((slug): [ProblemSlug, ProblemType] => [slug, PROBLEM_TYPES[slug]]);
-  const headers = new Set(types.flatMap(([, type]) => Object.keys(type.headers ?? {}) as HeaderName[]));
-  const schema = {
-    $ref: '#/components/schemas/Problem',
-    properties: {
-      type: { enum: slugs.map((slug) => problemUrl(publicUrl, slug)) },
-      title: { enum: types.map(([, { title }]) => title) },
-    },
+/** Makes the response of several problems of one status once: they are one response, with an example of each. */
+function problemResponses(publicUrl: string): (slugs: ProblemSlug[]) => ZodOpenApiResponseObject {
+  const made = new Map<string, ZodOpenApiResponseObject>();
+  return (slugs) => {
+    const id = slugs.join('_or_');
+    const response = made.get(id) ?? { id, ...problemResponse(slugs, publicUrl) };
+    made.set(id, response);
+    return response;
   };
-  const examples = types.map(([slug, { title, status }]) => [
-    slug,
-    { value: { type: problemUrl(publicUrl, slug), title, status } },
-  ]);
+}
+
+function problemResponse(slugs: ProblemSlug[], publicUrl: string): ZodOpenApiResponseObject {
+  const types = slugs.map((slug): ProblemType & { type: string } => ({
+    type: problemUrl(publicUrl, slug),
+    ...PROBLEM_TYPES[slug],
+  }));
+  const headers = new Set(types.flatMap(({ headers = {} }) => Object.keys(headers) as HeaderName[]));
+  const properties = {
+    type: { enum: types.map(({ type }) => type) },
+    title: { enum: types.map(({ title }) => title) },
+  };
+  const examples: Record<string, { value: object }> = {};
+  for (const { type, title, status } of types) examples[type.replace(/^.*\//, '')] = { value: { type, title, status } };
   return {
-    description: types.map(([, { title }]) => `${title}.`).join(' '),
+    description: types.map(({ title }) => `${title}.`).join(' '),
     headers: headersOf([...headers, 'X-Request-Id']),
-    content: { 'application/problem+json': { schema, examples: Object.fromEntries(examples) as JsonObject } },
+    content: {
+      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem', properties }, examples },
+    },
   };
 }

@@ -6,26 +6,86 @@ import type { SessionRpc } from '../../session/rpc.ts';
 import { findApproval, listApprovals, type ApprovalRow } from '../../ledger/approval-rows.ts';
 import { ledgerSql } from '../../ledger/d1.ts';
 import { timestamp } from '../../time.ts';
-import { checkedQuery, comparedText, cursor, pageLimit, readPage } from './admin-lists.ts';
+import { checkedQuery, comparedText, cursor, orNull, pageLimit, pageOf, readPage } from './admin-lists.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
+import { describeRoute, json, once, type Operation } from '../shared/operation.ts';
 import { problem } from '../shared/problem.ts';
 
-export const ApprovalsQuery = z.strictObject({
-  status: z.enum(APPROVAL_STATUSES).nullable().default(null),
+const ApprovalsQuery = z.strictObject({
+  status: orNull(z.enum(APPROVAL_STATUSES)),
   caller_id: comparedText,
   cursor,
   limit: pageLimit,
 });
 
+const approvalAction = once(() =>
+  z
+    .strictObject({ id: z.string(), status: z.enum(APPROVAL_STATUSES), code: z.string().exactOptional() })
+    .meta({ id: 'ApprovalAction' }),
+);
+
+const listOperation = describeRoute(() => {
+  const approval = z.strictObject({
+    id: z.string(),
+    uid: z.string().describe("The session's own id."),
+    caller_id: z.string(),
+    session_id: z.string(),
+    tool: z.string(),
+    subject: z.string().nullable().describe('What the effect is about, such as the order.'),
+    amount_cents: z.int().nullable(),
+    currency: z.string().nullable(),
+    status: z.enum(APPROVAL_STATUSES),
+    code: z.string().nullable().describe('Why it failed.'),
+    opened_at: z.iso.datetime(),
+    expires_at: z.iso.datetime(),
+    decided_at: z.iso.datetime().nullable(),
+    actor: z.string().nullable().describe('Who decided.'),
+    note: z.string().nullable().describe('Why it was rejected.'),
+    delivery: z.array(
+      z.strictObject({
+        approver: z.int(),
+        email: z.string(),
+        sent_at: z.iso.datetime().nullable(),
+        undeliverable: z.boolean(),
+      }),
+    ),
+  });
+  return {
+    id: 'listApprovals',
+    summary: 'Approvals and the delivery of their mails, newest first',
+    credential: 'operator',
+    query: ApprovalsQuery,
+    answers: { 200: json('A page of approvals; never a link.', pageOf('ApprovalList', 'approvals', approval)) },
+    problems: ['invalid-body'],
+  };
+});
+
+const action =
+  (id: string, summary: string, done: string): (() => Operation) =>
+  () => ({
+    id,
+    summary,
+    credential: 'operator',
+    answers: { 200: json(done, approvalAction()) },
+    problems: ['not-found', 'session-conflict'],
+  });
+
+const resendOperation = describeRoute(
+  action('resendApproval', 'Sends the mails of a pending approval again', 'They are on their way.'),
+);
+const withdrawOperation = describeRoute(action('withdrawApproval', 'Withdraws a pending approval', 'Withdrawn.'));
+
 export const adminApprovals = new Hono<HttpEnv>()
-  .get('/', checkedQuery(ApprovalsQuery), async (c) => {
+  .get('/', listOperation, checkedQuery(ApprovalsQuery), async (c) => {
     const { cursor, limit, ...filters } = c.req.valid('query');
     const page = await readPage(c, listApprovals(ledgerSql(c.env.DB), filters, cursor, limit));
     if (page instanceof Response) return page;
     return c.json({ approvals: page.rows.map(shownApproval), next_cursor: page.next_cursor });
   })
-  .post('/:id/resend', (c) => actOn(c, c.req.param('id'), 'resend', { status: 'pending' }))
-  .post('/:id/withdraw', (c) => actOn(c, c.req.param('id'), 'withdraw', { status: 'failed', code: 'WITHDRAWN' }));
+  .post('/:id/resend', resendOperation, (c) => actOn(c, c.req.param('id'), 'resend', { status: 'pending' }))
+  .post('/:id/withdraw', withdrawOperation, (c) =>
+    actOn(c, c.req.param('id'), 'withdraw', { status: 'failed', code: 'WITHDRAWN' }),
+  );
 
 /** Asks the session's object, which alone knows whether the approval is still pending; D1's row only says whose it is. */
 async function actOn(

@@ -4,14 +4,15 @@ import { accepts } from 'hono/accepts';
 import * as z from 'zod';
 import type { LedgerSql } from '../../ports.ts';
 import type { Head } from '../../session/rpc.ts';
-import { firstPrevious, type AuditRow } from '../../ledger/audit-row.ts';
+import { auditRow, firstPrevious, type AuditRow } from '../../ledger/audit-row.ts';
 import { listAudit, type AuditFilters } from '../../ledger/audit.ts';
 import { logExport } from '../../ledger/caller-changes.ts';
 import type { Page } from '../../ledger/columns.ts';
 import { ledgerSql } from '../../ledger/d1.ts';
 import { sessionPage, type SessionPlace } from '../../ledger/sessions.ts';
-import { checkedQuery, comparedText, comparedTime, cursor, pageLimit, readPage } from './admin-lists.ts';
+import { checkedQuery, comparedText, comparedTime, cursor, pageLimit, pageOf, readPage } from './admin-lists.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
+import { describeRoute, json } from '../shared/operation.ts';
 
 const NDJSON = 'application/x-ndjson';
 /** Rows read from D1 at a time for a stream: about a megabyte. */
@@ -29,10 +30,53 @@ export const AuditQuery = z.strictObject({
   cursor,
   limit: pageLimit,
 });
-export const HeadsQuery = z.strictObject({ cursor });
+const HeadsQuery = z.strictObject({ cursor });
+
+const HASH = /^[0-9a-f]{64}$/;
+
+const listRows = describeRoute(() => {
+  const { shape } = auditRow;
+  // Says of a row what is always so, and the schema that reads rows does not.
+  const row = auditRow.extend({
+    seq: shape.seq.min(1),
+    at: z.iso.datetime(),
+    duration_ms: shape.duration_ms.min(0),
+    hash: shape.hash.regex(HASH).describe(shape.hash.description ?? ''),
+  });
+  const page = pageOf('AuditPage', 'rows', row.meta({ id: 'AuditRow' }));
+  return {
+    id: 'listAudit',
+    summary: 'The audit: the newest session first, its rows by seq',
+    description: 'With `Accept: application/x-ndjson` all rows come as one stream, one JSON a line.',
+    credential: 'operator',
+    query: AuditQuery,
+    answers: {
+      200: { description: 'A page of rows.', content: { 'application/json': { schema: page }, [NDJSON]: {} } },
+    },
+    problems: ['invalid-body'],
+  };
+});
+
+const listHeads = describeRoute(() => {
+  const head = z.strictObject({
+    uid: z.string(),
+    caller_id: z.string(),
+    session_id: z.string(),
+    seq: z.int().min(0),
+    hash: z.string().regex(HASH),
+  });
+  return {
+    id: 'listChainHeads',
+    summary: "Where each session's chain ends, by the word of its object",
+    credential: 'operator',
+    query: HeadsQuery,
+    answers: { 200: json('A page of heads.', pageOf('ChainHeads', 'heads', head)) },
+    problems: ['invalid-body'],
+  };
+});
 
 export const adminAudit = new Hono<HttpEnv>()
-  .get('/', checkedQuery(AuditQuery), async (c) => {
+  .get('/', listRows, checkedQuery(AuditQuery), async (c) => {
     const { cursor, limit, ...filters } = c.req.valid('query');
     const sql = ledgerSql(c.env.DB);
     const streamed = wantsStream(c);
@@ -42,7 +86,7 @@ export const adminAudit = new Hono<HttpEnv>()
     await logExport(sql, Date.now(), c.get('requestId'));
     return c.body(linesOf(sql, filters, page), 200, { 'Content-Type': NDJSON });
   })
-  .get('/heads', checkedQuery(HeadsQuery), async (c) => {
+  .get('/heads', listHeads, checkedQuery(HeadsQuery), async (c) => {
     const page = await readPage(c, sessionPage(ledgerSql(c.env.DB), c.req.valid('query').cursor, HEADS_PAGE));
     if (page instanceof Response) return page;
     return c.json({ heads: await headsOf(c.env, page.rows), next_cursor: page.next_cursor });

@@ -1,5 +1,6 @@
 /** Callers: making, changing, rekeying and revoking them (docs/specification.md#administration). A key is shown once, when it is made. */
 import { Hono } from 'hono';
+import * as z from 'zod';
 import { newApiKey, newCallerId } from '../../auth/api-key.ts';
 import type { Policy } from '../../ports.ts';
 import { changeCaller, createCaller, revokeCaller, rotateKeys, type Change } from '../../ledger/caller-changes.ts';
@@ -8,17 +9,107 @@ import { policySchema } from '../../policy/policy.ts';
 import { ledgerSql } from '../../ledger/d1.ts';
 import { timestamp } from '../../time.ts';
 import { readJsonBody } from '../shared/body.ts';
-import { CallerPatchBody, NewCallerBody, policyMisfit, RotationBody } from './caller-bodies.ts';
+import { CallerPatchBody, NewCallerBody, policy, policyMisfit, RotationBody } from './caller-bodies.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
 import { endOpenSessions, tellOpenSessions } from './open-sessions.ts';
+import { describeRoute, json, once, type Operation } from '../shared/operation.ts';
 import { problem } from '../shared/problem.ts';
 
+const caller = once(() =>
+  z.strictObject({
+    caller_id: z.string(),
+    name: z.string(),
+    policy,
+    version: z.int().min(1).describe('Rises with every change.'),
+    created_at: z.iso.datetime(),
+    revoked_at: z.iso.datetime().exactOptional(),
+  }),
+);
+
+const apiKey = once(() => z.string().describe('Shown this once.'));
+const count = once(() => z.int().min(0));
+
+const changedCaller = once(() =>
+  caller()
+    .extend({
+      sessions: z
+        .strictObject({ told: count(), queued: count() })
+        .describe('Open sessions that know of it, and those that will hear of it from the queue.'),
+    })
+    .meta({ id: 'ChangedCaller' }),
+);
+
+const rotatedKey = once(() =>
+  z
+    .strictObject({
+      caller_id: z.string(),
+      api_key: apiKey(),
+      old_key_expires_at: z.iso.datetime(),
+      sessions: z
+        .strictObject({ ended: count(), missed: count() })
+        .exactOptional()
+        .describe('With end_sessions: how many were ended, and how many did not answer.'),
+    })
+    .meta({ id: 'RotatedKey' }),
+);
+
+const listOperation = describeRoute(() => ({
+  id: 'listCallers',
+  summary: 'All callers, revoked ones included',
+  credential: 'operator',
+  answers: {
+    200: json('The callers, oldest first.', z.strictObject({ callers: z.array(caller()) }).meta({ id: 'CallerList' })),
+  },
+}));
+
+const createOperation = describeRoute(() => ({
+  id: 'createCaller',
+  summary: 'Makes a caller; shows its API key this once',
+  credential: 'operator',
+  body: NewCallerBody.meta({ id: 'CallerToMake' }),
+  answers: {
+    201: json('Made.', z.strictObject({ caller_id: z.string(), api_key: apiKey(), policy }).meta({ id: 'NewCaller' })),
+  },
+}));
+
+/** What a change and a revocation share: open sessions are told before the answer. */
+const toldOperation = (): Pick<Operation, 'credential' | 'answers' | 'problems'> => ({
+  credential: 'operator',
+  answers: {
+    200: json('Done, and every open session knows.', changedCaller()),
+    202: json('Done; some open sessions will hear of it from the queue, and are counted.', changedCaller()),
+  },
+  problems: ['not-found'],
+});
+
+const changeOperation = describeRoute(() => ({
+  ...toldOperation(),
+  id: 'changeCaller',
+  summary: 'Changes settings of a caller; absent ones stay',
+  body: CallerPatchBody.meta({ id: 'CallerChange' }),
+}));
+
+const revokeOperation = describeRoute(() => ({
+  ...toldOperation(),
+  id: 'revokeCaller',
+  summary: 'Revokes a caller for good; no effect of it is applied after the answer',
+}));
+
+const rotateOperation = describeRoute(() => ({
+  id: 'rotateKey',
+  summary: 'Gives a caller a new API key; the old one ends after its grace',
+  credential: 'operator',
+  body: RotationBody.meta({ id: 'KeyRotation' }),
+  answers: { 200: json('Rotated.', rotatedKey()), 202: json('Rotated; some sessions did not answer.', rotatedKey()) },
+  problems: ['not-found'],
+}));
+
 export const adminCallers = new Hono<HttpEnv>()
-  .get('/', async (c) => {
+  .get('/', listOperation, async (c) => {
     const callers = await listCallers(ledgerSql(c.env.DB));
     return c.json({ callers: callers.map(shownCaller) });
   })
-  .post('/', async (c) => {
+  .post('/', createOperation, async (c) => {
     const body = await readJsonBody(c, NewCallerBody);
     if (body instanceof Response) return body;
     const { name, ...policy } = body;
@@ -30,7 +121,7 @@ export const adminCallers = new Hono<HttpEnv>()
     await createCaller(ledgerSql(c.env.DB), { name, policy, key_hash: hash }, changeOf(c, callerId));
     return c.json({ caller_id: callerId, api_key: key, policy }, 201);
   })
-  .patch('/:id', async (c) => {
+  .patch('/:id', changeOperation, async (c) => {
     const body = await readJsonBody(c, CallerPatchBody);
     if (body instanceof Response) return body;
     const sql = ledgerSql(c.env.DB);
@@ -46,13 +137,13 @@ export const adminCallers = new Hono<HttpEnv>()
       if (await changeCaller(sql, next, changeOf(c, callerId))) return answerOnceTold(c, callerId);
     }
   })
-  .delete('/:id', async (c) => {
+  .delete('/:id', revokeOperation, async (c) => {
     const callerId = c.req.param('id');
     // Revoking again tells again: the way on after an answer that was lost.
     await revokeCaller(ledgerSql(c.env.DB), changeOf(c, callerId));
     return answerOnceTold(c, callerId);
   })
-  .post('/:id/rotate', async (c) => {
+  .post('/:id/rotate', rotateOperation, async (c) => {
     const body = await readJsonBody(c, RotationBody);
     if (body instanceof Response) return body;
     const callerId = c.req.param('id');

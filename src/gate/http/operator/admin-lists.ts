@@ -14,23 +14,18 @@ export const pageLimit = z
   .transform(Number)
   .describe('Rows of a page, 1 to 1000.');
 
+/** What is absent is null inside; a URL has no null to write. */
+export const orNull = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.optional().transform((value) => value ?? null);
+
 /** A text to compare with; null does not narrow. */
-export const comparedText = z.string().min(1).max(256).nullable().default(null);
+export const comparedText = orNull(z.string().min(1).max(256));
 
 /** An RFC 3339 time as ms since the epoch; null does not narrow. */
-export const comparedTime = z.iso
-  .datetime({ offset: true })
-  .transform((text) => Date.parse(text))
-  .nullable()
-  .default(null);
+export const comparedTime = orNull(z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)));
 
 /** Where to go on: what a page before gave as `next_cursor`. */
-export const cursor = z
-  .string()
-  .max(1_024)
-  .nullable()
-  .default(null)
-  .describe('What the page before gave as next_cursor.');
+export const cursor = orNull(z.string().max(1_024)).describe('What the page before gave as next_cursor.');
 
 /**
  * Refuses unknown and ill-typed parameters: a misspelled filter must not show everything as if it had been applied. A known one
@@ -46,6 +41,15 @@ export function checkedQuery<Schema extends z.ZodObject<z.ZodRawShape, z.core.$s
     result.error && refuseQuery(c, result.error);
   return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', filled as unknown as Schema, refuse);
 }
+
+/** A page as it is described: the rows under their name. */
+export const pageOf = (id: string, name: string, row: z.ZodType) =>
+  z
+    .strictObject({
+      [name]: z.array(row),
+      next_cursor: z.string().nullable().describe('Where the next page begins; null at the end.'),
+    })
+    .meta({ id });
 
 /** A page, or the problem of a cursor that this list never handed out. */
 export async function readPage<Row>(c: HttpContext, page: Promise<Page<Row>>): Promise<Page<Row> | Response> {

@@ -1,16 +1,13 @@
-/** How one operation of the HTTP surface is described: what it takes, answers and refuses with. */
-import type * as z from 'zod';
-import { PROBLEM_TYPES, type ProblemSlug } from './problem.ts';
+/** How an operation of the HTTP surface is described beside its route: what it takes, answers and refuses with. */
+import type { MiddlewareHandler } from 'hono';
+import { findTargetHandler } from 'hono/utils/handler';
+import type { RouterRoute } from 'hono/types';
+import * as z from 'zod';
+import type { JsonObject } from '../../json.ts';
+import type { ProblemSlug } from './problem.ts';
 
 /** Who may ask, and what proves it. */
-export const CREDENTIALS = {
-  caller: 'An API key (tgk_…): `Authorization: Bearer <key>`. Held by the host application, never by the agent.',
-  agent: 'A session token: `Authorization: Bearer <token>`. Proposes calls; decides nothing.',
-  operator: 'The operator token: `Authorization: Bearer <ADMIN_TOKEN>`.',
-  approver: 'A signed link from a mail: `?t=<token>`. The only thing that decides.',
-} as const;
-
-export type Credential = keyof typeof CREDENTIALS;
+export type Credential = 'caller' | 'agent' | 'approver' | 'operator';
 
 /** The headers that a program may want to read. */
 export const HEADERS = {
@@ -20,7 +17,10 @@ export const HEADERS = {
     pattern: '^\\d+:[0-9a-f]{64}$',
     description: "The call's audit row, as <seq>:<hash>: evidence that the host can keep.",
   },
-  'WWW-Authenticate': { pattern: '^Bearer realm="toolgate"$', description: 'How to authenticate.' },
+  'WWW-Authenticate': {
+    pattern: '^Bearer realm="toolgate"(?:, error="invalid_token")?$',
+    description: 'How to authenticate.',
+  },
   'Retry-After': { pattern: '^\\d+$', description: 'Seconds to wait.' },
   'X-Request-Id': { pattern: '^[0-9a-f-]{36}$', description: 'Finds the request in log and audit.' },
   Location: { pattern: '^/', description: 'Where to look.' },
@@ -30,58 +30,66 @@ export type HeaderName = keyof typeof HEADERS;
 
 export type Answer = {
   description: string;
-  /** Media type -> what is in it; null: a text of no further form. */
-  content?: Record<string, z.ZodType | null>;
+  /** Media type -> its schema; an empty object: text of no further form. */
+  content?: Record<string, { schema?: z.ZodType }>;
   headers?: readonly HeaderName[];
 };
 
-type Parameters = { [name: string]: z.ZodType };
-
 export type Operation = {
-  method: 'get' | 'post' | 'patch' | 'delete';
-  /** With `{name}` for each member of `params`. */
-  path: string;
   /** Generated clients name their functions by it. */
   id: string;
   summary: string;
   description?: string;
   credential: Credential | null;
-  params?: Parameters;
-  query?: Parameters;
+  /** Parameters of the path that are not just any string. */
+  params?: Record<string, z.ZodType>;
+  query?: z.ZodObject;
+  /** Headers of the request. */
+  requestHeaders?: z.ZodObject;
   /** A JSON body. */
   body?: z.ZodType;
-  /** A form's fields. */
+  /** The fields of a form. */
   form?: z.ZodType;
   answers: Record<number, Answer>;
-  /** Problems besides those that every operation has, and those that its credential and body bring. */
-  problems: readonly ProblemSlug[];
+  /** Problems besides those that its credential and its body bring and those that every operation has. */
+  problems?: readonly ProblemSlug[];
 };
+
+export type DescribedRoute = Operation & { method: string; path: string };
+
+const descriptions = new WeakMap<object, () => Operation>();
+
+/** Describes the route it is put in. `operation` runs when somebody reads the description, so a start does not pay for its schemas. */
+export function describeRoute(operation: () => Operation): MiddlewareHandler {
+  const pass: MiddlewareHandler = (_c, next) => next();
+  descriptions.set(pass, once(operation));
+  return pass;
+}
+
+/** The descriptions of an app's routes, in the order of the routes, with paths as OpenAPI writes them. */
+export const describedRoutes = (routes: readonly RouterRoute[]): DescribedRoute[] =>
+  routes.flatMap(({ method, path, handler }) => {
+    const operation = descriptions.get(findTargetHandler(handler));
+    if (operation === undefined) return [];
+    return [{ ...operation(), method: method.toLowerCase(), path: path.replaceAll(/:(\w+)/g, '{$1}') }];
+  });
 
 export const json = (description: string, schema: z.ZodType, headers: readonly HeaderName[] = []): Answer => ({
   description,
-  content: { 'application/json': schema },
+  content: { 'application/json': { schema } },
   headers,
 });
 
 export const text = (description: string, mediaType: string): Answer => ({
   description,
-  content: { [mediaType]: null },
+  content: { [mediaType]: {} },
 });
 
-/** All problems that this operation may answer with, each once, by their status. */
-export function problemsOf({ path, credential, body, problems }: Operation): ProblemSlug[] {
-  // What an approver's browser is told is a page.
-  if (credential === 'approver') return ['misdirected', 'not-configured'];
-  if (path === '/healthz') return [];
-  return [
-    ...new Set<ProblemSlug>([
-      ...(body === undefined ? [] : (['invalid-json'] as const)),
-      ...(credential === null ? [] : (['unauthorized', 'too-many-requests'] as const)),
-      ...(body === undefined ? [] : (['body-too-large', 'unsupported-media-type', 'invalid-body'] as const)),
-      ...problems,
-      'misdirected',
-      'not-configured',
-      'unavailable',
-    ]),
-  ].toSorted((a, b) => PROBLEM_TYPES[a].status - PROBLEM_TYPES[b].status);
+/** An object whose members are somebody else's contract. */
+export const anyObject = (description: string) => z.custom<JsonObject>().meta({ type: 'object', description });
+
+/** Makes a value when it is first asked for: most isolates never show a schema that only describes an answer. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

@@ -1,5 +1,5 @@
 /** What each code means to the host that shows it to a person, and what each `next` asks of model and host. */
-import { nextOf, type GateCode, type Next } from '../../outcome.ts';
+import type { GateCode, Next } from '../../outcome.ts';
 
 /** What to do about a refusal. The model reads `next` in the outcome; the host's loop may act on it without a model. */
 export const NEXT_STEPS: Record<Next, { model: string; host: string }> = {
@@ -23,17 +23,8 @@ export const NEXT_STEPS: Record<Next, { model: string; host: string }> = {
 };
 
 /** The nine stages by their number. */
-export const STAGES = [
-  'step budget',
-  'resolve',
-  'parse',
-  'schema',
-  'idempotency',
-  'business rules',
-  'policy',
-  'confirmation',
-  'execute',
-] as const;
+export const STAGES =
+  'step budget, resolve, parse, schema, idempotency, business rules, policy, confirmation, execute'.split(', ');
 
 type Meaning = {
   /** The stages that refuse with it; none for what only becomes of an approval later. */
@@ -88,6 +79,3 @@ export const GATE_CODES: Record<GateCode, Meaning> = {
 };
 
 export const gateCodes = Object.keys(GATE_CODES) as GateCode[];
-
-/** The codes that ask for this, in the order of the stages. */
-export const codesWithNext = (next: Next): GateCode[] => gateCodes.filter((code) => nextOf(code) === next);

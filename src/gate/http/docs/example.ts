@@ -1,0 +1,21 @@
+/** What the documents show of a call: the registered tools bring the examples, since the gate knows no tool by name. */
+import type { JsonObject } from '../../json.ts';
+import { toOutcome, type Outcome } from '../../outcome.ts';
+import type { Registry } from '../../tool/registry.ts';
+
+/** A call as an agent proposes it; of the first tool that only reads and declares an example, if there is one. */
+export function exampleCall({ tools }: Registry): { tool: string; arguments: JsonObject } {
+  const tool = tools.find(({ effect, example }) => effect === 'none' && example !== null) ?? tools[0];
+  return { tool: tool?.name ?? '…', arguments: tool?.example ?? {} };
+}
+
+/** One good and one refused answer, written by what writes all of them. */
+export function exampleOutcomes(registry: Registry): [Outcome, Outcome] {
+  const { tool } = exampleCall(registry);
+  const ok = { ok: true, replayed: false, data: { '…': '…' } } as const;
+  const refused = { ok: false, refusal: { code: 'TOOL_NOT_ALLOWED' } } as const;
+  return [
+    toOutcome({ call_id: 'call_1', tool, step: 1 }, ok),
+    toOutcome({ call_id: 'call_2', tool, step: 2 }, refused),
+  ];
+}
