@@ -36,6 +36,10 @@ function textOf(node: ESTree.Node | null | undefined, names: ReadonlyMap<string,
   }
 }
 
+/** The one pattern that is not written in the code: its own test has the checker judge what an operator may write. */
+const isOperators = (file: string, source: ESTree.Node | undefined): boolean =>
+  file === 'src/gate/policy/customer-pattern.ts' && source?.type === 'Identifier' && source.name === 'pattern';
+
 function patternsIn(file: string): Pattern[] {
   const names = new Map<string, ESTree.Expression | null>();
   const patterns: Pattern[] = [];
@@ -49,9 +53,11 @@ function patternsIn(file: string): Pattern[] {
       if (node.callee.type === 'Identifier' && node.callee.name === 'RegExp') made.push(node);
     },
   }).visit(parseSync(file, readFileSync(file, 'utf8')).program);
-  const putTogether = made.map(({ arguments: [source, flags] }) => {
-    return { file, source: textOf(source, names), flags: flags === undefined ? '' : textOf(flags, names) };
-  });
+  const putTogether = made
+    .filter(({ arguments: [source] }) => !isOperators(file, source))
+    .map(({ arguments: [source, flags] }) => {
+      return { file, source: textOf(source, names), flags: flags === undefined ? '' : textOf(flags, names) };
+    });
   return [...patterns, ...putTogether];
 }
 

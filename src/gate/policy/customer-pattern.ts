@@ -19,7 +19,8 @@ export function isCustomerPattern(pattern: string): boolean {
   if (pattern.length > MAX_PATTERN_CHARACTERS || !PATTERN.test(pattern)) return false;
   if ((pattern.match(UNBOUNDED) ?? []).length > 1) return false;
   try {
-    return new RegExp(pattern, 'u').source === pattern || pattern.includes('/');
+    compiled(pattern);
+    return true;
   } catch {
     return false;
   }
@@ -27,4 +28,6 @@ export function isCustomerPattern(pattern: string): boolean {
 
 /** Whether the caller's pattern takes this id. */
 export const isCustomerId = (id: string, pattern: string): boolean =>
-  id.length <= MAX_CUSTOMER_ID_CHARACTERS && new RegExp(pattern, 'u').test(id);
+  id.length <= MAX_CUSTOMER_ID_CHARACTERS && compiled(pattern).test(id);
+
+const compiled = (pattern: string): RegExp => new RegExp(pattern, 'u');

@@ -29,7 +29,7 @@ const rejected = ([a, b, c, d]: Texts): ApprovalView =>
     status: 'rejected',
     caller_name: a,
     note: b,
-    claimed: { amount_cents: 2590, currency: 'BRL', arguments: { order_id: c, reason: d } },
+    claimed: { amount_cents: 2590, currency: 'BRL', arguments: { order_id: c, reason: d }, bounded: [] },
     facts: worded(c, d),
     others: [{ id: a, status: b, amount_cents: 1, currency: 'BRL', opened_at: 0, note: null }],
     result: { ok: false, refusal: { code: 'CONFIRMATION_REJECTED', note: b } },
@@ -39,7 +39,7 @@ const rejected = ([a, b, c, d]: Texts): ApprovalView =>
 const typed = async ([a, b, c, d]: Texts): Promise<string> => {
   const form = { decision: null, phrase: a, note: b, shown: c };
   const view = approvalView({
-    claimed: { amount_cents: 2590, currency: 'BRL', arguments: { order_id: c, reason: d } },
+    claimed: { amount_cents: 2590, currency: 'BRL', arguments: { order_id: c, reason: d }, bounded: [] },
     facts: worded(a, b),
   });
   const problems: ['wrong_phrase'] = ['wrong_phrase'];
