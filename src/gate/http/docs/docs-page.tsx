@@ -5,16 +5,15 @@
 import type { Child } from 'hono/jsx';
 import type { JsonObject } from '../../json.ts';
 import { observationText } from '../../observation/text.ts';
-import { nextOf, type Outcome } from '../../outcome.ts';
+import { nextOf } from '../../outcome.ts';
 import { providers } from '../../providers/index.ts';
-import type { Provider } from '../../providers/provider.ts';
 import type { Tool } from '../../tool/define-tool.ts';
 import type { Registry } from '../../tool/registry.ts';
 import type { HttpContext } from '../shared/context.ts';
 import { PROBLEM_TYPES, type ProblemType } from '../shared/problem.ts';
 import { GATE_CODES, gateCodes, NEXT_STEPS, STAGES } from './codes.ts';
 import { answerPage, Code, Inline, Table } from './docs-layout.tsx';
-import { exampleCall, exampleOutcomes } from './example.ts';
+import { exampleCall, exampleOutcomes, resultsOf } from './example.ts';
 import { schemaText } from './schema-text.ts';
 
 const SECTIONS = ['Start', 'Outcomes', 'Codes', 'Routes', 'Problems', 'Tools', 'Providers'] as const;
@@ -137,13 +136,6 @@ curl ${publicUrl}/v1/tools -H "Authorization: Bearer $TOKEN"
 curl ${publicUrl}/v1/calls -H "Authorization: Bearer $TOKEN" --json '${call}'`;
 }
 
-const resultsOf = (provider: Provider, outcomes: Outcome[]): string =>
-  outcomes
-    .map(({ ok, call_id: id, tool: name }) =>
-      JSON.stringify(provider.result({ id, name, arguments: {}, echo: {} }, { ok, text: ok ? '…' : '(refused) …' })),
-    )
-    .join('\n');
-
 const Codes = () => (
   <>
     <Table
@@ -232,7 +224,7 @@ const Route = ({ route, operation, components: { schemas, responses } }: RoutePr
       </p>
       <details>
         <summary>{parameters.length === 0 && requestBody === undefined ? 'Answers' : 'Takes and answers'}</summary>
-        {parameters.length === 0 ? null : <Part title="In the URL" text={schemaText(inUrl, schemas)} />}
+        {parameters.length === 0 ? null : <Part title="Parameters" text={schemaText(inUrl, schemas)} />}
         {Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) => (
           <Part title={`Body, ${type}`} text={schemaText(schema, schemas)} />
         ))}

@@ -1,6 +1,7 @@
 /** What the documents show of a call: the registered tools bring the examples, since the gate knows no tool by name. */
 import type { JsonObject } from '../../json.ts';
 import { toOutcome, type Outcome } from '../../outcome.ts';
+import type { Provider } from '../../providers/provider.ts';
 import type { Registry } from '../../tool/registry.ts';
 
 /** A call as an agent proposes it; of the first tool that only reads and declares an example, if there is one. */
@@ -19,3 +20,11 @@ export function exampleOutcomes(registry: Registry): [Outcome, Outcome] {
     toOutcome({ call_id: 'call_2', tool, step: 2 }, refused),
   ];
 }
+
+/** The outcomes as a provider's next request takes them. */
+export const resultsOf = (provider: Provider, outcomes: Outcome[]): string =>
+  outcomes
+    .map(({ ok, call_id: id, tool: name }) =>
+      JSON.stringify(provider.result({ id, name, arguments: {}, echo: {} }, { ok, text: ok ? '…' : '(refused) …' })),
+    )
+    .join('\n');
