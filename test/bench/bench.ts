@@ -13,7 +13,7 @@ import { Gate } from '../live/gate.ts';
 
 const KINDS = ['refused', 'replay', 'read', 'effect'] as const;
 type Kind = (typeof KINDS)[number];
-/** docs/performance.md says where these come from. */
+/** The goals that the project set itself for these ratios (docs/performance.md). */
 const GOALS: Record<Kind, number> = { refused: 1.35, replay: 1.35, read: 1.25, effect: 1.25 };
 const FLOOR_HOST = 'floor.test';
 const SECRET = 'f'.repeat(64);

@@ -3,6 +3,7 @@
  * an agent could have worded is left to the page. The link is in the body alone, and the subject is fixed text and an id, so
  * that nothing said here shows in a notification on a locked screen.
  */
+import type { JsonValue } from '../json.ts';
 import { formatMoney, isPartOfMoney } from '../money/money.ts';
 import { limitMessage } from '../outcome.ts';
 import type { Money, OtherApproval } from '../ports.ts';
@@ -101,15 +102,17 @@ function otherValue({ amount_cents, currency, status, opened_at }: OtherApproval
 function claimedFacts({ tool, claimed }: ApprovalView): Fact[] {
   const money = moneyOf(claimed);
   const args = Object.entries(claimed.arguments).filter(([name, value]) => !isPartOfMoney(name, value, money));
-  const shown = args.filter(([name, value]) => claimed.bounded.includes(name) && !LINKED.test(String(value)));
+  const shown = args.filter(([name, value]) => claimed.bounded.includes(name) && !LINKED.test(textOf(value)));
   const left = args.length - shown.length;
   return [
     { label: 'Tool', value: tool },
     ...amountFact(money),
-    ...shown.map(([name, value]) => ({ label: name, value: String(value) })),
+    ...shown.map(([name, value]) => ({ label: name, value: textOf(value) })),
     ...(left === 0 ? [] : [{ label: 'Further arguments', value: `${left}, shown on the page only` }]),
   ];
 }
+
+const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Mail clients make links of these, and a mail holds one link: that to the page. */
 const LINKED = /https?:|ftp:|mailto:|www\.|@|[a-z0-9-]\.[a-z]{2,}/i;

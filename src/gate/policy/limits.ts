@@ -1,4 +1,4 @@
-/** Which limits an amount meets: those of its currency (docs/specification.md#limits-by-currency). */
+/** Which limits an amount meets: those of its currency (docs/specification.md#currencies). */
 import { decimalsOf } from '../money/iso-4217.ts';
 import type { Limited, Limits } from '../ports.ts';
 

@@ -149,7 +149,7 @@ export const ClaimsSection = ({ view: { claimed } }: { view: ApprovalView }) => 
         )}
         {rest.map(([name, value]) => (
           <Fact label={<Outside value={wordsOf(name)} />}>
-            {claimed.bounded.includes(name) ? <bdi>{String(value)}</bdi> : <Value value={value} />}
+            {claimed.bounded.includes(name) ? <bdi>{textOf(value)}</bdi> : <Value value={value} />}
           </Fact>
         ))}
         {money === null && rest.length === 0 && <Fact label="Arguments">none</Fact>}
@@ -175,9 +175,9 @@ export const AnswerList = ({ answer, currency }: { answer: JsonObject; currency:
   </dl>
 );
 
-const Value = ({ value }: { value: JsonValue }) => (
-  <Outside value={typeof value === 'string' ? value : JSON.stringify(value)} />
-);
+const Value = ({ value }: { value: JsonValue }) => <Outside value={textOf(value)} />;
+
+const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const isAmount = (value: JsonValue): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
