@@ -34,7 +34,8 @@ async function costOf({ object }: Agent, act: (d1: WatchedD1) => Promise<unknown
   const d1 = watchD1();
   await act(d1);
   const calls = rpc.reduce((sum, { mock }) => sum + mock.calls.length, 0);
-  return { hops: calls + hopsOf(d1.trips), ...written(), d1: rowsOf(d1.trips) };
+  const { session, transactions } = written();
+  return { hops: calls + hopsOf(d1.trips), session, transactions, d1: rowsOf(d1.trips) };
 }
 
 const hopsOf = (trips: Trip[]): number => trips.filter(({ parallel }) => !parallel).length;
@@ -237,4 +238,36 @@ describe('what travels later', () => {
     expect(await reportAfter(() => agent.stub().decide(decision))).toEqual({ d1: [[1, 1, 1, 0]], session: 3 });
     expect(await reportAfter(async () => undefined)).toEqual({ d1: [], session: 0 });
   });
+});
+
+describe('a session with a long log', () => {
+  /** Rows that each kind of call reads in a session that has logged so many calls. */
+  async function readAfter(logged: number): Promise<Record<string, number>> {
+    const [order, agent] = [
+      await newOrder(),
+      await newAgent({ ...UNASKED, allowed_tools: ALL_TOOLS, max_steps: 1000 }),
+    ];
+    for (let calls = 1; calls < logged; calls += 1) await agent.call('no_such_tool', {}, `no-${calls}`);
+    await same(agent, order);
+    const read: Record<string, number> = {};
+    const meter = async (name: string, call: () => Promise<unknown>): Promise<void> => {
+      const metered = await meterSession(agent.object);
+      await call();
+      read[name] = metered().read;
+    };
+    await meter('refused', () => agent.call('no_such_tool', {}));
+    await meter('a retry', () => same(agent, order));
+    await meter('a replay', () => agent.call('refund_order', refund(order)));
+    await meter('under a used id', () => agent.call('get_order', { order_id: order }, 'no-1'));
+    await meter('a read', () => agent.call('get_order', { order_id: order }));
+    await meter('an effect', () => agent.call('refund_order', refund(order, { amount_cents: 1 })));
+    return read;
+  }
+
+  it('reads as many rows a call as one with a short log', async () => {
+    const short = await readAfter(10);
+    // The insert looks for the row that it would replace.
+    expect(short).toMatchObject({ refused: 1, 'a read': 1 });
+    expect(await readAfter(900)).toEqual(short);
+  }, 60_000);
 });

@@ -1,8 +1,11 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 
-/** Counts the rows that the object's database writes from now on, as its cursors tell, and its transactions. */
-export async function meterSession(object: string): Promise<() => { session: number; transactions: number }> {
+/** `session`: rows written. */
+export type Metered = { session: number; read: number; transactions: number };
+
+/** Counts the rows that the object's database writes and reads from now on, as its cursors tell, and its transactions. */
+export async function meterSession(object: string): Promise<() => Metered> {
   const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = [];
   let transactions = 0;
   await runInDurableObject(env.SESSION.getByName(object), (_, { storage }) => {
@@ -18,5 +21,9 @@ export async function meterSession(object: string): Promise<() => { session: num
       return transact(run);
     };
   });
-  return () => ({ session: cursors.reduce((rows, { rowsWritten }) => rows + rowsWritten, 0), transactions });
+  return () => ({
+    session: cursors.reduce((rows, { rowsWritten }) => rows + rowsWritten, 0),
+    read: cursors.reduce((rows, { rowsRead }) => rows + rowsRead, 0),
+    transactions,
+  });
 }

@@ -3,13 +3,13 @@
  * next one and the last to disarm it when nothing is due; nothing in between may throw past it.
  */
 import { expire, resumeApproved, settleClaimed } from '../pipeline/stored-actions.ts';
-import type { SessionSql } from '../ports.ts';
 import type { Alarms } from './alarm-clock.ts';
 import { readSession, theSession } from './session-row.ts';
 import { headOf } from './audit-log.ts';
+import { indexOf } from './log-index.ts';
 import { KEPT_MS, sendNotices, sendRequests, unsentNotices, unsentRequests } from './notifications.ts';
 import { hasOutbox, sendOutbox } from './outbox.ts';
-import type { SessionPorts } from './session-ports.ts';
+import type { OwnPorts, SessionTables } from './session-tables.ts';
 import { latestExpiry, openRecords } from './records.ts';
 import { forgetTables } from './schema.ts';
 import type { SessionGate } from './session-gate.ts';
@@ -20,13 +20,13 @@ const BACKSTOP_MS = 10_000;
 const MAX_BACKOFF_MS = 5 * 60_000;
 
 export class AlarmWork {
-  readonly #ports: SessionPorts;
+  readonly #ports: OwnPorts;
   readonly #gate: SessionGate;
   readonly #alarms: Alarms;
   /** Failures in a row, to back off by; a restart begins anew. The ledger's must not keep a person from being asked. */
   readonly #failures = { queue: 0, ledger: 0 };
 
-  constructor(ports: SessionPorts, gate: SessionGate, alarms: Alarms) {
+  constructor(ports: OwnPorts, gate: SessionGate, alarms: Alarms) {
     this.#ports = ports;
     this.#gate = gate;
     this.#alarms = alarms;
@@ -112,9 +112,8 @@ export class AlarmWork {
 
 const backoffAfter = (failures: number): number => Math.min(TRAVEL_MS * 2 ** failures, MAX_BACKOFF_MS);
 
-function forgetAt(sql: SessionSql): number {
+function forgetAt(sql: SessionTables): number {
   const { touched_at, expires_at } = theSession(sql);
-  const [log] = sql.all("SELECT json_extract(row, '$.at') AS at FROM log ORDER BY seq DESC LIMIT 1");
-  const active = Math.max(touched_at, expires_at, log === undefined ? 0 : Date.parse(String(log['at'])));
+  const active = Math.max(touched_at, expires_at, indexOf(sql).last?.at ?? 0);
   return Math.max(active, latestExpiry(sql)) + KEPT_MS;
 }
