@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/gate/ports.ts';
 import { sessionMethods } from '../support/session-class.ts';
-import { decisionOn, moveOn, parks, standStill } from '../support/effects.ts';
+import { decisionOn, later, moveOn, parks, standStill } from '../support/effects.ts';
 import { answersOverloaded, isRefused, watchD1, type Trip, type WatchedD1 } from '../support/faults.ts';
 import { changePolicy, runAlarm } from '../support/inside.ts';
 import { meterSession } from '../support/metered-session.ts';
@@ -203,18 +203,22 @@ describe('settling an unknown', () => {
 });
 
 describe('what travels later', () => {
-  it('is one row in D1 for each row of the log, and one of the watermark a batch', async () => {
+  it('is one row in D1 for each row of the log, and one of the watermark for sixteen', async () => {
     const agent = await newAgent();
     await runAlarm(agent.object);
-    for (const _ of [1, 2, 3]) await agent.call('no_such_tool', {});
-    const written = await meterSession(agent.object);
-    const d1 = watchD1();
-    await runAlarm(agent.object);
-    expect(d1.trips).toMatchObject([{ kind: 'report', written: [3, 0] }]);
-    expect(written().session).toBe(1);
-    await runAlarm(agent.object);
-    expect(d1.trips).toHaveLength(1);
-    expect(written().session).toBe(1);
+    const batch = async (rows: number) => {
+      for (let calls = 0; calls < rows; calls += 1) await agent.call('no_such_tool', {});
+      later(60_000);
+      const written = await meterSession(agent.object);
+      const d1 = watchD1();
+      await runAlarm(agent.object);
+      const { session, alarms } = written();
+      return { d1: d1.trips.map((trip) => trip.written), session, alarms };
+    };
+    expect(await batch(3)).toEqual({ d1: [[3, 0]], session: 0, alarms: 1 });
+    expect(await batch(12)).toEqual({ d1: [[12, 0]], session: 0, alarms: 1 });
+    expect(await batch(1)).toEqual({ d1: [[1, 0]], session: 1, alarms: 1 });
+    expect(await batch(0)).toEqual({ d1: [], session: 0, alarms: 1 });
   });
 
   it('is one row of an approval each time it opened, was delivered or decided, its index entry once, and what is open', async () => {
@@ -233,7 +237,7 @@ describe('what travels later', () => {
     // told of an approval, that people were asked, and that what is open is about to be told.
     expect(await reportAfter(parked)).toEqual({ d1: [[1, 2, 1, 0]], session: 4 });
     const message = { type: 'approval', object: agent.object, approval_id: id, approver: 0 } as const;
-    expect(await reportAfter(() => agent.stub().delivered(message, 'sent'))).toEqual({ d1: [[1]], session: 2 });
+    expect(await reportAfter(() => agent.stub().delivered(message, 'sent'))).toEqual({ d1: [[1]], session: 1 });
     const decision = await decisionOn(agent, id);
     expect(await reportAfter(() => agent.stub().decide(decision))).toEqual({ d1: [[1, 1, 1, 0]], session: 3 });
     expect(await reportAfter(async () => undefined)).toEqual({ d1: [], session: 0 });

@@ -68,9 +68,7 @@ export function sessionCore(platform: SessionPorts): SessionCore {
     resend: async (id, requestId) => approvals.resend(id, requestId),
     withdraw: async (id, requestId) => approvals.withdraw(id, requestId),
     heads: async () => headsOf(ports),
-    async wake() {
-      work.wake();
-    },
+    wake: () => work.wake(),
     alarm: () => work.run(),
   };
 }

@@ -27,9 +27,7 @@ export async function sendOutbox(ports: OwnPorts): Promise<void> {
 
 export function hasOutbox(sql: SessionTables): boolean {
   const session = theSession(sql);
-  return (
-    headOf(sql, session).seq > session.sent_seq || unreported(sql).length > 0 || session.told !== toTell(sql, session)
-  );
+  return unsentRows(sql, session, 1).length > 0 || unreported(sql).length > 0 || session.told !== toTell(sql, session);
 }
 
 async function sendBatch(ports: OwnPorts): Promise<void> {

@@ -27,7 +27,7 @@ const TABLES = [
     expires_at     INTEGER NOT NULL, -- of the last token issued
     ended_at       INTEGER,
     touched_at     INTEGER NOT NULL, -- opened or rejoined
-    sent_seq       INTEGER NOT NULL DEFAULT 0,  -- rows of the log up to this one are confirmed in D1
+    sent_seq       INTEGER NOT NULL DEFAULT 0,  -- rows of the log at least up to this one are confirmed in D1
     noticed_seq    INTEGER NOT NULL DEFAULT 0,  -- notices of the log up to this one are in the queue
     told           TEXT NOT NULL DEFAULT ''     -- what D1 was last told of this session
   )`,

@@ -100,13 +100,20 @@ export function markTelling(sql: SessionTables): void {
   update(sql, { told: '' });
 }
 
+/** The watermark is written once for so many rows; after a restart the object sends up to as many again, which changes nothing. */
+const WATERMARK_ROWS = 16;
+const written = (seq: number): number => Math.floor(seq / WATERMARK_ROWS);
+
 /**
  * Rows of the log up to `seq` stand in D1, and it was told `told` of the session, unless something else than `before` was
  * told meanwhile: the order of two reports that overlap is unknown, so the state is told again.
  */
 export function markSent(sql: SessionTables, seq: number, before: string, told: string): void {
   const session = theSession(sql);
-  update(sql, { sent_seq: Math.max(session.sent_seq, seq), told: session.told === before ? told : '' });
+  const sent = { sent_seq: Math.max(session.sent_seq, seq), told: session.told === before ? told : '' };
+  if (sent.told === session.told && written(sent.sent_seq) === written(session.sent_seq))
+    sql.session = { ...session, ...sent };
+  else update(sql, sent);
 }
 
 /** Notices of the log up to `seq` are in the queue. */
