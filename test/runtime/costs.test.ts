@@ -221,7 +221,7 @@ describe('what travels later', () => {
     expect(await batch(0)).toEqual({ d1: [], session: 0, alarms: 1 });
   });
 
-  it('is one row of an approval each time it opened, was delivered or decided, its index entry once, and what is open', async () => {
+  it('is one row of an approval each time it opened, was delivered or decided, its index entries once, and what is open', async () => {
     const agent = await newAgent();
     await runAlarm(agent.object);
     const reportAfter = async (act: () => Promise<unknown>) => {
@@ -235,7 +235,7 @@ describe('what travels later', () => {
     const parked = async () => void (id = await parks(agent, refund(await newOrder())));
     // In D1 rows of the log, of approvals, of the session, and the hash read back. In the object the watermark, what is
     // told of an approval, that people were asked, and that what is open is about to be told.
-    expect(await reportAfter(parked)).toEqual({ d1: [[1, 2, 1, 0]], session: 4 });
+    expect(await reportAfter(parked)).toEqual({ d1: [[1, 3, 1, 0]], session: 4 });
     const message = { type: 'approval', object: agent.object, approval_id: id, approver: 0 } as const;
     expect(await reportAfter(() => agent.stub().delivered(message, 'sent'))).toEqual({ d1: [[1]], session: 1 });
     const decision = await decisionOn(agent, id);
