@@ -69,3 +69,5 @@ CREATE TABLE approvals (
 ) WITHOUT ROWID;
 -- The approver's page lists the other approvals of the same order.
 CREATE INDEX approvals_by_subject ON approvals (subject, opened_at);
+-- Operators list approvals by age; without the index each page would read all of them.
+CREATE INDEX approvals_by_age ON approvals (opened_at);

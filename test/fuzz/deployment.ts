@@ -8,6 +8,7 @@ import { readConfig, type Config } from '../../src/gate/env.ts';
 import worker from '../../src/index.ts';
 import type { SqlRow, SqlValue, Statement } from '../../src/gate/ports.ts';
 import { sessionCore, type SessionCore } from '../../src/gate/session/core.ts';
+import type { Alarm, SessionPorts } from '../../src/gate/session/session-ports.ts';
 import type { QueueMessage, SessionRpc } from '../../src/gate/session/rpc.ts';
 import { upstreamWith } from '../../src/gate/session/upstream.ts';
 import { ledgerSql } from '../../src/gate/ledger/d1.ts';
@@ -170,19 +171,22 @@ export class Deployment implements Target {
     const known = this.#objects.get(name);
     if (known !== undefined) return known;
     const database = new Database();
-    const arm = (at: number): void => void (kept.armedFor = at);
-    const kept: Kept = { core: sessionCore(this.#ports(database, arm)), database, armedFor: Infinity };
+    const alarm: Alarm = {
+      set: (at) => void (kept.armedFor = at),
+      get: async () => (kept.armedFor === Infinity ? null : kept.armedFor),
+    };
+    const kept: Kept = { core: sessionCore(this.#ports(database, alarm)), database, armedFor: Infinity };
     this.#objects.set(name, kept);
     return kept;
   }
 
-  #ports(database: Database, arm: (at: number) => void): Parameters<typeof sessionCore>[0] {
+  #ports(database: Database, alarm: Alarm): SessionPorts {
     const ledger = ledgerSql(this.#env.DB);
     const now = (): number => Date.now();
     return {
       sql: { all: (sql, ...params) => database.all(sql, params), transaction: (run) => database.within(run) },
       ledger,
-      alarm: { set: arm, clear: () => arm(Infinity) },
+      alarm,
       queue: { send: async (messages) => void this.#queue.push(...messages) },
       upstream: upstreamWith(now),
       tools: registry,

@@ -1,7 +1,19 @@
 /** The object's one alarm: what is due is never put off by something else that fails, hangs or comes by. */
+import { runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codeOf, later, moveOn, parks, provenInD1, standStill, statesIn, watchQueue } from '../support/effects.ts';
-import { hangs, isRefused, watchD1 } from '../support/faults.ts';
+import {
+  codeOf,
+  HOUR_MS,
+  later,
+  moveOn,
+  parks,
+  provenInD1,
+  standStill,
+  statesIn,
+  watchQueue,
+} from '../support/effects.ts';
+import { everyObjectDies, hangs, isRefused, watchD1 } from '../support/faults.ts';
 import { alarmOf, runAlarm } from '../support/inside.ts';
 import { newAgent, newOrder, refund } from '../support/session.ts';
 
@@ -34,15 +46,47 @@ describe('the alarm', () => {
     expect(asked).toEqual([`${id} 0`, `${id} 1`]);
   });
 
-  it('stands ten seconds ahead while it runs, should the object die in its midst', async () => {
+  it('is set by nothing while it runs, because the platform runs it again after a death', async () => {
     const agent = await newAgent();
     await agent.call('no_such_tool', {});
     const reporting = watchD1().stop('report', 'before');
     const running = runAlarm(agent.object);
     await reporting.reached();
-    expect(await alarmOf(agent.object)).toBe(Date.now() + 10_000);
+    expect(await alarmOf(agent.object)).toBe(null);
     reporting.release();
     await running;
+    expect(await alarmOf(agent.object)).toBeGreaterThan(Date.now() + 30 * 24 * HOUR_MS);
+  });
+
+  it('stays four seconds ahead of an agent that made two batches in a row, and goes to rest after it', async () => {
+    const agent = await newAgent();
+    await runAlarm(agent.object);
+    for (const _ of [1, 2]) {
+      later(4_000);
+      await agent.call('no_such_tool', {});
+      await runAlarm(agent.object);
+    }
+    expect(await alarmOf(agent.object)).toBe(Date.now() + 4_000);
+    later(4_000);
+    await runAlarm(agent.object);
+    expect(await alarmOf(agent.object)).toBeGreaterThan(Date.now() + 30 * 24 * HOUR_MS);
+  });
+
+  it('is left where it is by the cron after a restart, and armed where the platform gave it up', async () => {
+    const agent = await newAgent();
+    for (const _ of [1, 2]) {
+      await agent.call('no_such_tool', {});
+      await runAlarm(agent.object);
+      later(60_000);
+    }
+    const rest = await alarmOf(agent.object);
+    await everyObjectDies();
+    await agent.stub().wake();
+    expect(await alarmOf(agent.object)).toBe(rest);
+    await runInDurableObject(env.SESSION.getByName(agent.object), (_, { storage }) => storage.deleteAlarm());
+    await agent.stub().wake();
+    expect(await alarmOf(agent.object)).toBe(Date.now() + 4_000);
+    expect(await provenInD1(agent)).toHaveLength(2);
   });
 
   it('is put off by no wake of the cron', async () => {

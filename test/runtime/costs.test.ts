@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/gate/ports.ts';
 import { sessionMethods } from '../support/session-class.ts';
-import { decisionOn, moveOn, parks, standStill } from '../support/effects.ts';
+import { decisionOn, later, moveOn, parks, standStill } from '../support/effects.ts';
 import { answersOverloaded, isRefused, watchD1, type Trip, type WatchedD1 } from '../support/faults.ts';
 import { changePolicy, runAlarm } from '../support/inside.ts';
 import { meterSession } from '../support/metered-session.ts';
@@ -34,7 +34,8 @@ async function costOf({ object }: Agent, act: (d1: WatchedD1) => Promise<unknown
   const d1 = watchD1();
   await act(d1);
   const calls = rpc.reduce((sum, { mock }) => sum + mock.calls.length, 0);
-  return { hops: calls + hopsOf(d1.trips), ...written(), d1: rowsOf(d1.trips) };
+  const { session, transactions } = written();
+  return { hops: calls + hopsOf(d1.trips), session, transactions, d1: rowsOf(d1.trips) };
 }
 
 const hopsOf = (trips: Trip[]): number => trips.filter(({ parallel }) => !parallel).length;
@@ -202,21 +203,25 @@ describe('settling an unknown', () => {
 });
 
 describe('what travels later', () => {
-  it('is one row in D1 for each row of the log, and one of the watermark a batch', async () => {
+  it('is one row in D1 for each row of the log, and one of the watermark for sixteen', async () => {
     const agent = await newAgent();
     await runAlarm(agent.object);
-    for (const _ of [1, 2, 3]) await agent.call('no_such_tool', {});
-    const written = await meterSession(agent.object);
-    const d1 = watchD1();
-    await runAlarm(agent.object);
-    expect(d1.trips).toMatchObject([{ kind: 'report', written: [3, 0] }]);
-    expect(written().session).toBe(1);
-    await runAlarm(agent.object);
-    expect(d1.trips).toHaveLength(1);
-    expect(written().session).toBe(1);
+    const batch = async (rows: number) => {
+      for (let calls = 0; calls < rows; calls += 1) await agent.call('no_such_tool', {});
+      later(60_000);
+      const written = await meterSession(agent.object);
+      const d1 = watchD1();
+      await runAlarm(agent.object);
+      const { session, alarms } = written();
+      return { d1: d1.trips.map((trip) => trip.written), session, alarms };
+    };
+    expect(await batch(3)).toEqual({ d1: [[3, 0]], session: 0, alarms: 1 });
+    expect(await batch(12)).toEqual({ d1: [[12, 0]], session: 0, alarms: 1 });
+    expect(await batch(1)).toEqual({ d1: [[1, 0]], session: 1, alarms: 1 });
+    expect(await batch(0)).toEqual({ d1: [], session: 0, alarms: 1 });
   });
 
-  it('is one row of an approval each time it opened, was delivered or decided, its index entry once, and what is open', async () => {
+  it('is one row of an approval each time it opened, was delivered or decided, its index entries once, and what is open', async () => {
     const agent = await newAgent();
     await runAlarm(agent.object);
     const reportAfter = async (act: () => Promise<unknown>) => {
@@ -230,11 +235,43 @@ describe('what travels later', () => {
     const parked = async () => void (id = await parks(agent, refund(await newOrder())));
     // In D1 rows of the log, of approvals, of the session, and the hash read back. In the object the watermark, what is
     // told of an approval, that people were asked, and that what is open is about to be told.
-    expect(await reportAfter(parked)).toEqual({ d1: [[1, 2, 1, 0]], session: 4 });
+    expect(await reportAfter(parked)).toEqual({ d1: [[1, 3, 1, 0]], session: 4 });
     const message = { type: 'approval', object: agent.object, approval_id: id, approver: 0 } as const;
-    expect(await reportAfter(() => agent.stub().delivered(message, 'sent'))).toEqual({ d1: [[1]], session: 2 });
+    expect(await reportAfter(() => agent.stub().delivered(message, 'sent'))).toEqual({ d1: [[1]], session: 1 });
     const decision = await decisionOn(agent, id);
     expect(await reportAfter(() => agent.stub().decide(decision))).toEqual({ d1: [[1, 1, 1, 0]], session: 3 });
     expect(await reportAfter(async () => undefined)).toEqual({ d1: [], session: 0 });
   });
+});
+
+describe('a session with a long log', () => {
+  /** Rows that each kind of call reads in a session that has logged so many calls. */
+  async function readAfter(logged: number): Promise<Record<string, number>> {
+    const [order, agent] = [
+      await newOrder(),
+      await newAgent({ ...UNASKED, allowed_tools: ALL_TOOLS, max_steps: 1000 }),
+    ];
+    for (let calls = 1; calls < logged; calls += 1) await agent.call('no_such_tool', {}, `no-${calls}`);
+    await same(agent, order);
+    const read: Record<string, number> = {};
+    const meter = async (name: string, call: () => Promise<unknown>): Promise<void> => {
+      const metered = await meterSession(agent.object);
+      await call();
+      read[name] = metered().read;
+    };
+    await meter('refused', () => agent.call('no_such_tool', {}));
+    await meter('a retry', () => same(agent, order));
+    await meter('a replay', () => agent.call('refund_order', refund(order)));
+    await meter('under a used id', () => agent.call('get_order', { order_id: order }, 'no-1'));
+    await meter('a read', () => agent.call('get_order', { order_id: order }));
+    await meter('an effect', () => agent.call('refund_order', refund(order, { amount_cents: 1 })));
+    return read;
+  }
+
+  it('reads as many rows a call as one with a short log', async () => {
+    const short = await readAfter(10);
+    // The insert looks for the row that it would replace.
+    expect(short).toMatchObject({ refused: 1, 'a read': 1 });
+    expect(await readAfter(900)).toEqual(short);
+  }, 60_000);
 });

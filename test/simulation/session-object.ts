@@ -179,7 +179,7 @@ export class SimulatedObject {
         },
       },
       ledger,
-      alarm: { set: (at) => this.#arm(life, at), clear: () => this.#arm(life, null) },
+      alarm: { set: (at) => this.#arm(life, at), get: async () => this.#alarmAt },
       queue: {
         send: async (messages) => {
           await this.#leave(life);
@@ -201,7 +201,7 @@ export class SimulatedObject {
     };
   }
 
-  #arm(life: Life, at: number | null): void {
+  #arm(life: Life, at: number): void {
     if (life.isOver) return;
     this.#dirty();
     this.#alarmAt = at;

@@ -10,8 +10,8 @@ import { sessionMethods } from './session-class.ts';
 
 /** What a trip to D1 is for: `check` reads an order, `send` and `void` write an attempt, `report` carries the outbox. */
 export type TripKind = 'check' | 'send' | 'void' | 'report' | 'other';
-/** `parallel`: it began while another was on its way, so nobody waited for it alone. `written`: rows of each statement. */
-export type Trip = { kind: TripKind; parallel: boolean; written: number[] };
+/** `parallel`: it began while another was on its way, so nobody waited for it alone. `written`: rows of each statement. `read`: rows of all. */
+export type Trip = { kind: TripKind; parallel: boolean; written: number[]; read: number };
 type Go = () => Promise<unknown>;
 export type Fault = (go: Go) => Promise<unknown>;
 
@@ -56,12 +56,15 @@ export function watchD1() {
   let onTheWay = 0;
 
   async function travel(kind: TripKind, go: Go): Promise<unknown> {
-    const trip: Trip = { kind, parallel: onTheWay > 0, written: [] };
+    const trip: Trip = { kind, parallel: onTheWay > 0, written: [], read: 0 };
     trips.push(trip);
     onTheWay += 1;
     const counted: Go = async () => {
       const answer = await go();
-      trip.written.push(...writtenBy(answer));
+      for (const { rows_written, rows_read } of metasOf(answer)) {
+        trip.written.push(rows_written);
+        trip.read += rows_read;
+      }
       return answer;
     };
     try {
@@ -144,10 +147,8 @@ function kindOf(texts: string[]): TripKind {
   return first.includes('FROM orders LEFT JOIN subject_totals') ? 'check' : 'other';
 }
 
-function writtenBy(answer: unknown): number[] {
-  const results = (Array.isArray(answer) ? answer : [answer]) as D1Result[];
-  return results.map(({ meta }) => meta.rows_written);
-}
+const metasOf = (answer: unknown) =>
+  ((Array.isArray(answer) ? answer : [answer]) as D1Result[]).map(({ meta }) => meta);
 
 /** Counts what reaches an object; resolves once that many calls, or decisions, have got as far as they get without waiting. */
 export function watchArrivals(method: 'call' | 'decide' = 'call'): (arrived: number) => Promise<void> {

@@ -1,10 +1,13 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 
-/** Counts the rows that the object's database writes from now on, as its cursors tell, and its transactions. */
-export async function meterSession(object: string): Promise<() => { session: number; transactions: number }> {
+/** `session`: rows written. `alarms`: times the alarm was set, each of which is billed as a row written. */
+export type Metered = { session: number; read: number; transactions: number; alarms: number };
+
+/** Counts the rows that the object's database writes and reads from now on, as its cursors tell, its transactions and alarms. */
+export async function meterSession(object: string): Promise<() => Metered> {
   const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = [];
-  let transactions = 0;
+  let [transactions, alarms] = [0, 0];
   await runInDurableObject(env.SESSION.getByName(object), (_, { storage }) => {
     const { sql } = storage;
     const [exec, transact] = [sql.exec.bind(sql), storage.transactionSync.bind(storage)];
@@ -17,6 +20,16 @@ export async function meterSession(object: string): Promise<() => { session: num
       transactions += 1;
       return transact(run);
     };
+    const set = storage.setAlarm.bind(storage);
+    storage.setAlarm = (...given) => {
+      alarms += 1;
+      return set(...given);
+    };
   });
-  return () => ({ session: cursors.reduce((rows, { rowsWritten }) => rows + rowsWritten, 0), transactions });
+  return () => ({
+    session: cursors.reduce((rows, { rowsWritten }) => rows + rowsWritten, 0),
+    read: cursors.reduce((rows, { rowsRead }) => rows + rowsRead, 0),
+    transactions,
+    alarms,
+  });
 }

@@ -62,7 +62,7 @@ export async function nodeSession(tools: readonly Tool[], changes: Partial<Polic
   const session = sessionCore({
     sql,
     ledger,
-    alarm: { set: () => undefined, clear: () => undefined },
+    alarm: { set: () => undefined, get: async () => null },
     queue: { send: async () => undefined },
     upstream: upstreamWith(now),
     tools: registryOf(tools),

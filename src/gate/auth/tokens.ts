@@ -5,7 +5,7 @@
  * Refused, whatever the reason with the same null: another algorithm or `none` (RFC 8725 section 3.1), another issuer or
  * audience, no `exp`, `kid` or claim, one claim too many, and any second spelling of a good token.
  */
-import { createSecretKey, hkdfSync } from 'node:crypto';
+import { createHash, createSecretKey, hkdfSync } from 'node:crypto';
 import { SignJWT, base64url, errors, jwtVerify } from 'jose';
 import * as z from 'zod';
 import { hashOf } from '../canonical.ts';
@@ -76,8 +76,26 @@ export function signSessionToken(config: Config, { caller, session, uid, expires
   return sign(config, 'session', { caller, session, uid }, expiresAt);
 }
 
-export function verifySessionToken(config: Config, token: string, now: number): Promise<SessionClaims | null> {
-  return verify(config, 'session', SessionPayload, token, now);
+const REMEMBERED_MS = 60_000;
+const MAX_REMEMBERED = 1_000;
+
+/** Verified session tokens by their hash, so that memory holds no credential. By configuration, as a new secret makes a new one. */
+const remembered = new WeakMap<Config, Map<string, { claims: SessionClaims; until: number }>>();
+
+/** An agent sends its token with every call: what was verified within the last minute is not verified again. */
+export async function verifySessionToken(config: Config, token: string, now: number): Promise<SessionClaims | null> {
+  const known = remembered.get(config) ?? new Map<string, { claims: SessionClaims; until: number }>();
+  remembered.set(config, known);
+  const hash = createHash('sha256').update(token).digest('base64url');
+  const kept = known.get(hash);
+  if (kept !== undefined && now < kept.until) return kept.claims;
+  known.delete(hash);
+  const claims = await verify(config, 'session', SessionPayload, token, now);
+  if (claims === null) return null;
+  const [oldest] = known.keys();
+  if (known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+  known.set(hash, { claims, until: Math.min(now + REMEMBERED_MS, claims.expiresAt) });
+  return claims;
 }
 
 export function signApprovalToken(

@@ -1,7 +1,7 @@
 /** Approvals as the session objects last reported them: what operators query, and what pages say of the same subject. */
 import * as z from 'zod';
 import type { LedgerSql, Money, OtherApproval, Statement } from '../ports.ts';
-import { insertFromJson, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+import { filter, insertFromJson, integer, jsonText, pageOf, placeIn, where, type Page } from './columns.ts';
 
 /** One approver's mail: when it left (ms since the epoch), or that it never will. */
 const deliveryEntry = z.object({
@@ -47,12 +47,6 @@ export const upsertApprovals = (rows: readonly ApprovalRow[]): Statement => ({
   params: [JSON.stringify(rows)],
 });
 
-const LIST = `
-  SELECT ${columns.join(', ')} FROM approvals
-  WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR caller_id = ?2)
-    AND (?3 IS NULL OR (opened_at, approval_id) < (?3, ?4))
-  ORDER BY opened_at DESC, approval_id DESC LIMIT ?5`;
-
 /** What narrows the list; null does not. */
 export type ApprovalFilters = { status: string | null; caller_id: string | null };
 
@@ -63,8 +57,14 @@ export async function listApprovals(
   cursor: string | null,
   limit: number,
 ): Promise<Page<ApprovalRow>> {
-  const [openedAt = null, id = null] = placeIn(cursor, z.tuple([integer, z.string()])) ?? [];
-  const rows = await sql.all(LIST, status, caller_id, openedAt, id, limit + 1);
+  const after = placeIn(cursor, z.tuple([integer, z.string()]));
+  const chosen = where(
+    filter('status = ?', status),
+    filter('caller_id = ?', caller_id),
+    after && ['(opened_at, approval_id) < (?, ?)', ...after],
+  );
+  const list = `SELECT ${columns.join(', ')} FROM approvals ${chosen.sql} ORDER BY opened_at DESC, approval_id DESC LIMIT ?`;
+  const rows = await sql.all(list, ...chosen.params, limit + 1);
   return pageOf(
     rows.map((row) => approvalRow.parse(row)),
     limit,

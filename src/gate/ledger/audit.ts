@@ -4,7 +4,7 @@ import type { LedgerSql, SqlRow, Statement } from '../ports.ts';
 import { timestamp } from '../time.ts';
 import { upsertApprovals, type ApprovalRow } from './approval-rows.ts';
 import { auditRow, type AuditRow } from './audit-row.ts';
-import { flag, insertFromJson, integer, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+import { filter, flag, insertFromJson, integer, jsonText, pageOf, placeIn, where, type Page } from './columns.ts';
 import { updateSession, type SessionState } from './sessions.ts';
 
 const columns = Object.keys(auditRow.shape);
@@ -63,15 +63,6 @@ export type AuditFilters = {
   to: number | null;
 };
 
-/** `uid <= ?1` bounds the range of the key that is read; a bare OR of both halves would read the table from its start. */
-const LIST = `
-  SELECT ${columns.join(', ')} FROM audit
-  WHERE (?1 IS NULL OR (uid <= ?1 AND (uid < ?1 OR seq > ?2)))
-    AND (?3 IS NULL OR session_id = ?3) AND (?4 IS NULL OR caller_id = ?4)
-    AND (?5 IS NULL OR tool = ?5) AND (?6 IS NULL OR code = ?6)
-    AND (?7 IS NULL OR at >= ?7) AND (?8 IS NULL OR at < ?8)
-  ORDER BY uid DESC, seq LIMIT ?9`;
-
 /** Rows of the audit: the newest session first (a uid begins with its opening time), its rows by `seq`. Throws `InvalidCursor`. */
 export async function listAudit(
   sql: LedgerSql,
@@ -79,9 +70,20 @@ export async function listAudit(
   cursor: string | null,
   limit: number,
 ): Promise<Page<AuditRow>> {
-  const [uid = null, seq = null] = placeIn(cursor, z.tuple([z.string(), z.union([z.number(), z.string()])])) ?? [];
+  const after = placeIn(cursor, z.tuple([z.string(), z.union([z.number(), z.string()])]));
   const { session_id, caller_id, tool, code, from, to } = filters;
-  const rows = await sql.all(LIST, uid, seq, session_id, caller_id, tool, code, from, to, limit + 1);
+  const chosen = where(
+    // `uid <= ?` bounds the range of the key that is read; a bare OR of both halves would read the table from its start.
+    after && ['uid <= ? AND (uid < ? OR seq > ?)', after[0], ...after],
+    filter('session_id = ?', session_id),
+    filter('caller_id = ?', caller_id),
+    filter('tool = ?', tool),
+    filter('code = ?', code),
+    filter('at >= ?', from),
+    filter('at < ?', to),
+  );
+  const list = `SELECT ${columns.join(', ')} FROM audit ${chosen.sql} ORDER BY uid DESC, seq LIMIT ?`;
+  const rows = await sql.all(list, ...chosen.params, limit + 1);
   const { rows: kept, next_cursor } = pageOf(rows, limit, ({ uid, seq }) => [String(uid), seq ?? 0]);
   return { rows: kept.map(toAuditRow), next_cursor };
 }

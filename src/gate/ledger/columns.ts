@@ -2,6 +2,7 @@
 import { base64url } from 'jose';
 import * as z from 'zod';
 import type { JsonObject } from '../json.ts';
+import type { SqlValue, Statement } from '../ports.ts';
 
 /** An integer column; in SQLite an integer may come back only as a number. */
 export const integer = z.int();
@@ -33,6 +34,23 @@ export const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 export const insertFromJson = (table: string, columns: readonly string[]): string => `
   INSERT INTO ${table} (${columns.join(', ')})
   SELECT ${columns.map((column) => `value ->> '${column}'`).join(', ')} FROM json_each(?1) WHERE true`;
+
+type Condition = readonly [sql: string, ...params: SqlValue[]];
+
+/**
+ * Joins the conditions of a query; a filter that is not set (null) makes none. SQLite follows no key through
+ * `?1 IS NULL OR …`, and would read the whole table for every page.
+ */
+export function where(...conditions: (Condition | null)[]): Statement {
+  const set = conditions.filter((condition) => condition !== null);
+  return {
+    sql: set.length === 0 ? '' : `WHERE ${set.map(([sql]) => `(${sql})`).join(' AND ')}`,
+    params: set.flatMap(([, ...params]) => params),
+  };
+}
+
+/** The condition of a filter, where it is set. */
+export const filter = (sql: string, value: SqlValue): Condition | null => (value === null ? null : [sql, value]);
 
 /** What a page of a list is: its rows, and where the next begins; null at the end. */
 export type Page<Row> = { rows: Row[]; next_cursor: string | null };

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { CallerChange, LedgerSql, Statement } from '../ports.ts';
 import { CHANGE_COLUMNS, toCallerChange } from './callers.ts';
-import { pageOf, placeIn, type Page } from './columns.ts';
+import { filter, pageOf, placeIn, where, type Page } from './columns.ts';
 
 /** What it takes to find a session's object, and the session within it. */
 export type SessionPlace = { uid: string; caller_id: string; session_id: string };
@@ -82,10 +82,6 @@ const WATCHED_MS = 60 * 60_000;
 
 const OPEN = '((ended_at IS NULL AND expires_at > ?1) OR open_records > 0)';
 
-const OPEN_OF_CALLER = `
-  SELECT uid, caller_id, session_id FROM sessions
-  WHERE ${OPEN} AND caller_id = ?2 AND (?3 IS NULL OR uid > ?3) ORDER BY uid LIMIT ?4`;
-
 /**
  * The sessions of a caller that could still act: a token is good, or a record is open. In the order of their uid, from
  * behind `after` on.
@@ -97,7 +93,13 @@ export async function openSessionsOf(
   after: string | null,
   limit: number,
 ): Promise<SessionPlace[]> {
-  const rows = await sql.all(OPEN_OF_CALLER, now - WATCHED_MS, callerId, after, limit);
+  const chosen = where(
+    ['(ended_at IS NULL AND expires_at > ?) OR open_records > 0', now - WATCHED_MS],
+    ['caller_id = ?', callerId],
+    filter('uid > ?', after),
+  );
+  const list = `SELECT uid, caller_id, session_id FROM sessions ${chosen.sql} ORDER BY uid LIMIT ?`;
+  const rows = await sql.all(list, ...chosen.params, limit);
   return rows.map((row) => placeRow.parse(row));
 }
 
@@ -112,13 +114,12 @@ export async function sessionsToWake(sql: LedgerSql, now: number, limit: number)
   return rows.map((row) => placeRow.parse(row));
 }
 
-const PAGE = `
-  SELECT uid, caller_id, session_id FROM sessions WHERE ?1 IS NULL OR uid < ?1 ORDER BY uid DESC LIMIT ?2`;
-
 /** All sessions ever opened, newest first. Throws `InvalidCursor`. */
 export async function sessionPage(sql: LedgerSql, cursor: string | null, limit: number): Promise<Page<SessionPlace>> {
   const [before = null] = placeIn(cursor, z.tuple([z.string()])) ?? [];
-  const rows = await sql.all(PAGE, before, limit + 1);
+  const chosen = where(filter('uid < ?', before));
+  const list = `SELECT uid, caller_id, session_id FROM sessions ${chosen.sql} ORDER BY uid DESC LIMIT ?`;
+  const rows = await sql.all(list, ...chosen.params, limit + 1);
   return pageOf(
     rows.map((row) => placeRow.parse(row)),
     limit,

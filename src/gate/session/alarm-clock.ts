@@ -1,4 +1,7 @@
-/** Arms the object's one alarm, and only where none is due earlier: setting one is billed as a row written. */
+/**
+ * Arms the object's one alarm, and only where none is due earlier, because setting it is billed as a row written. It is
+ * never moved to later for the same reason: a run that finds nothing to do costs a sixth of that row.
+ */
 import type { Alarm } from './session-ports.ts';
 
 /** The platform may be late; what is overdue for longer it may have given up, and memory would not know. */
@@ -17,25 +20,22 @@ export class Alarms {
 
   arm(at: number): void {
     const armed = this.#armedFor;
-    if (armed === null || armed > at || armed < this.#now() - LATE_MS) this.renew(at);
+    if (armed === null || armed > at || armed < this.#now() - LATE_MS) this.#set(Math.min(at, armed ?? at));
   }
 
-  /** The alarm has fired: whatever was armed is spent. */
+  /** The alarm has fired, so nothing is armed. */
   fired(): void {
     this.#armedFor = null;
   }
 
-  /** Sets it anew, because the platform may have given it up; never later than it stood. */
-  renew(at: number): void {
-    this.#armedFor = Math.min(at, this.#armedFor ?? at);
-    this.#alarm.set(this.#armedFor);
+  /** Arms it where the platform has given it up, of which the object is not told. */
+  async revive(at: number): Promise<void> {
+    const armed = await this.#alarm.get();
+    if (armed === null || armed < this.#now() - LATE_MS) this.#set(Math.min(at, armed ?? at));
   }
 
-  /** Moves it to when work is due next, or disarms it; what was armed while the alarm ran must be in `at` already. */
-  rearm(at: number | null): void {
-    if (at === this.#armedFor) return;
-    if (at === null) this.#alarm.clear();
-    else this.#alarm.set(at);
+  #set(at: number): void {
     this.#armedFor = at;
+    this.#alarm.set(at);
   }
 }

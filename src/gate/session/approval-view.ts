@@ -5,7 +5,7 @@ import { statusOf, verdictOf } from '../pipeline/record-verdict.ts';
 import type { EffectRecord } from '../ports.ts';
 import { otherApprovals } from '../ledger/approval-rows.ts';
 import { scopeOf, theSession } from './session-row.ts';
-import type { SessionPorts } from './session-ports.ts';
+import type { OwnPorts } from './session-tables.ts';
 import { appliedBefore } from './records.ts';
 import type { ApprovalView } from './rpc.ts';
 import { boundedNames } from '../tool/bounded.ts';
@@ -14,7 +14,7 @@ const OTHERS_SINCE_MS = 30 * 24 * 60 * 60 * 1000;
 const READ_LIMIT_MS = 5_000;
 
 /** Reads and writes nothing of the session: looking changes nothing, whoever looks. */
-export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Gate): Promise<ApprovalView> {
+export async function viewOf(record: EffectRecord, ports: OwnPorts, gate: Gate): Promise<ApprovalView> {
   const { sql, now } = ports;
   const { approval, money, state } = record;
   if (approval === null) throw new Error('a record without an approval has no page');
@@ -52,7 +52,7 @@ export async function viewOf(record: EffectRecord, ports: SessionPorts, gate: Ga
 async function readLedger(
   record: EffectRecord,
   id: string,
-  ports: SessionPorts,
+  ports: OwnPorts,
   gate: Gate,
 ): Promise<Pick<ApprovalView, 'facts' | 'others' | 'others_left'> | null> {
   const { upstream, tools, ledger, now } = ports;

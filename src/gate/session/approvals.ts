@@ -16,7 +16,7 @@ import { viewOf } from './approval-view.ts';
 import { readSession, scopeOf } from './session-row.ts';
 import { askAgain, KEPT_MS } from './notifications.ts';
 import type { Polls } from './polls.ts';
-import type { SessionPorts } from './session-ports.ts';
+import type { OwnPorts } from './session-tables.ts';
 import { approversOf, recordAt, recordOfApproval } from './records.ts';
 import type {
   ApprovalAnswer,
@@ -34,12 +34,12 @@ import type { SessionGate } from './session-gate.ts';
 const MAX_NOTE_UNITS = 1_000;
 
 export class Approvals {
-  readonly #ports: SessionPorts;
+  readonly #ports: OwnPorts;
   readonly #gate: SessionGate;
   readonly #alarms: Alarms;
   readonly #polls: Polls;
 
-  constructor(ports: SessionPorts, gate: SessionGate, alarms: Alarms, polls: Polls) {
+  constructor(ports: OwnPorts, gate: SessionGate, alarms: Alarms, polls: Polls) {
     this.#ports = ports;
     this.#gate = gate;
     this.#alarms = alarms;

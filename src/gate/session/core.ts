@@ -9,7 +9,8 @@ import { AlarmWork } from './housekeeping.ts';
 import { Alarms } from './alarm-clock.ts';
 import { Approvals } from './approvals.ts';
 import { readSession, scopeOf, theSession } from './session-row.ts';
-import { countCode, headOf } from './audit-log.ts';
+import { headOf } from './audit-log.ts';
+import { indexOf } from './log-index.ts';
 import { delivered, mailTask } from './notifications.ts';
 import { Opening } from './opening.ts';
 import { Polls } from './polls.ts';
@@ -17,6 +18,7 @@ import type { SessionPorts } from './session-ports.ts';
 import type { CallAnswer, CallRequest, Head, SessionRpc } from './rpc.ts';
 import { hasTables } from './schema.ts';
 import { SessionGate } from './session-gate.ts';
+import { SessionTables, type OwnPorts } from './session-tables.ts';
 import { GET_APPROVAL } from '../tool/get-approval.ts';
 import { withGetApproval } from '../tool/registry.ts';
 
@@ -26,8 +28,9 @@ const MAX_OVER_BUDGET = 100;
 /** What the object's stub shows, and the alarm. */
 export type SessionCore = SessionRpc & { alarm(): Promise<void> };
 
-export function sessionCore(ports: SessionPorts): SessionCore {
-  const { sql } = ports;
+export function sessionCore(platform: SessionPorts): SessionCore {
+  const sql = new SessionTables(platform.sql);
+  const ports: OwnPorts = { ...platform, sql };
   const alarms = new Alarms(ports.alarm, ports.now);
   const polls = new Polls();
   const gate = new SessionGate(ports, alarms, polls);
@@ -65,14 +68,12 @@ export function sessionCore(ports: SessionPorts): SessionCore {
     resend: async (id, requestId) => approvals.resend(id, requestId),
     withdraw: async (id, requestId) => approvals.withdraw(id, requestId),
     heads: async () => headsOf(ports),
-    async wake() {
-      work.wake();
-    },
+    wake: () => work.wake(),
     alarm: () => work.run(),
   };
 }
 
-async function answerCall(request: CallRequest, gate: SessionGate, ports: SessionPorts): Promise<CallAnswer> {
+async function answerCall(request: CallRequest, gate: SessionGate, ports: OwnPorts): Promise<CallAnswer> {
   const reading = readArguments(request.arguments);
   const raw: RawCall = {
     ...request,
@@ -87,11 +88,7 @@ async function answerCall(request: CallRequest, gate: SessionGate, ports: Sessio
   return answerOf(settled, gate, ports);
 }
 
-function answerOf(
-  { verdict, call_id, tool, step, audit }: Settled,
-  gate: SessionGate,
-  ports: SessionPorts,
-): CallAnswer {
+function answerOf({ verdict, call_id, tool, step, audit }: Settled, gate: SessionGate, ports: OwnPorts): CallAnswer {
   const { max_steps } = gate.scope();
   const head = { call_id, tool, step, deprecated: ports.tools.get(tool)?.deprecatedBy };
   return {
@@ -103,12 +100,11 @@ function answerOf(
 }
 
 /** Closes the session for calls, with one row, when it went on past its budget for long enough. */
-function isExhausted(gate: SessionGate, { sql }: SessionPorts): boolean {
-  // A hundred refusals took as many steps: fewer, and the log need not be looked at.
-  if (gate.stepsTaken() < MAX_OVER_BUDGET) return false;
+function isExhausted(gate: SessionGate, { sql }: OwnPorts): boolean {
   // Closed once, it stays closed, whatever the policy says by now.
-  if (countCode(sql, 'SESSION_EXHAUSTED') > 0) return true;
-  if (countCode(sql, 'STEP_LIMIT') < MAX_OVER_BUDGET) return false;
+  const index = indexOf(sql);
+  if (index.countCode('SESSION_EXHAUSTED') > 0) return true;
+  if (index.countCode('STEP_LIMIT') < MAX_OVER_BUDGET) return false;
   gate.settle({
     origin: { kind: 'event', actor: 'session', record: null, request_id: null },
     verdict: { ok: true, data: {}, replayed: false },
@@ -117,7 +113,7 @@ function isExhausted(gate: SessionGate, { sql }: SessionPorts): boolean {
   return true;
 }
 
-function headsOf({ sql }: SessionPorts): Head[] {
+function headsOf({ sql }: OwnPorts): Head[] {
   if (!hasTables(sql)) return [];
   const forgotten = sql.all('SELECT uid, seq, hash FROM heads').map(({ uid, seq, hash }) => ({
     uid: String(uid),

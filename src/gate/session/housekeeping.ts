@@ -1,42 +1,47 @@
 /**
- * What the object does by itself. Alarms are at-least-once and given up after six failures, so the first act is to arm the
- * next one and the last to disarm it when nothing is due; nothing in between may throw past it.
+ * What the object does by itself. The platform runs an alarm at least once and again after a death, so a run arms the next
+ * one as its last act; nothing before that may throw past it. Alarms that failed six times are left to the cron.
  */
 import { expire, resumeApproved, settleClaimed } from '../pipeline/stored-actions.ts';
-import type { SessionSql } from '../ports.ts';
 import type { Alarms } from './alarm-clock.ts';
 import { readSession, theSession } from './session-row.ts';
 import { headOf } from './audit-log.ts';
+import { indexOf } from './log-index.ts';
 import { KEPT_MS, sendNotices, sendRequests, unsentNotices, unsentRequests } from './notifications.ts';
 import { hasOutbox, sendOutbox } from './outbox.ts';
-import type { SessionPorts } from './session-ports.ts';
+import type { OwnPorts, SessionTables } from './session-tables.ts';
 import { latestExpiry, openRecords } from './records.ts';
 import { forgetTables } from './schema.ts';
 import type { SessionGate } from './session-gate.ts';
 import { TRAVEL_MS } from './session-gate.ts';
 
-/** Should the object die while its alarm runs, it is looked at again after this: a mail leaves within ten seconds even so. */
-const BACKSTOP_MS = 10_000;
 const MAX_BACKOFF_MS = 5 * 60_000;
 
 export class AlarmWork {
-  readonly #ports: SessionPorts;
+  readonly #ports: OwnPorts;
   readonly #gate: SessionGate;
   readonly #alarms: Alarms;
-  /** Failures in a row, to back off by; a restart begins anew. The ledger's must not keep a person from being asked. */
+  /** Failures in a row, to back off by; a restart begins anew. Ledger failures must not slow down approval mails. */
   readonly #failures = { queue: 0, ledger: 0 };
+  /** The last row that was sent when the alarm last ran, and when that was; null: that run sent none. */
+  #sent: { seq: number; at: number | null } = { seq: 0, at: null };
 
-  constructor(ports: SessionPorts, gate: SessionGate, alarms: Alarms) {
+  constructor(ports: OwnPorts, gate: SessionGate, alarms: Alarms) {
     this.#ports = ports;
     this.#gate = gate;
     this.#alarms = alarms;
   }
 
   async run(): Promise<void> {
-    const { sql } = this.#ports;
     this.#alarms.fired();
-    this.#alarms.arm(this.#ports.now() + BACKSTOP_MS);
-    if (readSession(sql) === null) return this.#alarms.rearm(null);
+    const isDone = await this.#attempt(() => this.#work());
+    const next = this.#nextRun();
+    if (next !== null) this.#alarms.arm(isDone ? next : this.#ports.now() + MAX_BACKOFF_MS);
+  }
+
+  async #work(): Promise<void> {
+    const { sql } = this.#ports;
+    if (readSession(sql) === null) return;
     // First, so that the one report of an approval says that its approvers were asked.
     const asked = await Promise.all([sendRequests, sendNotices].map((send) => this.#attempt(() => send(this.#ports))));
     const sendRows = () => this.#attempt(() => sendOutbox(this.#ports));
@@ -44,19 +49,32 @@ export class AlarmWork {
       Promise.all(openRecords(sql).map((record) => this.#attempt(() => this.#lookAfter(record)))),
       sendRows(),
     ]);
-    // Rows wait for no ledger that hangs, and rows that the work above wrote travel with it.
+    // Send rows in parallel so that a hanging ledger does not delay them; those that the work above wrote come after it.
     const sentAll = sent && (await sendRows());
     this.#note('queue', asked.every(Boolean));
     this.#note('ledger', sentAll && looked.every(Boolean) && !this.#isUnsettled());
     this.#forget();
-    this.#alarms.rearm(this.nextDue());
   }
 
-  /** For the cron: the platform may have given the alarm up, whatever this object remembers of it. */
-  wake(): void {
+  /** For the cron. */
+  async wake(): Promise<void> {
     const due = this.nextDue();
-    if (due === null || due > this.#ports.now() + MAX_BACKOFF_MS) return;
-    this.#alarms.renew(due);
+    if (due !== null) await this.#alarms.revive(due);
+  }
+
+  /**
+   * When the alarm is due next. An agent that just made two batches in a row is about to make a third: its alarm stays a
+   * batch ahead, where its next call finds it. Armed for the forgetting date it would be set twice a batch.
+   */
+  #nextRun(): number | null {
+    const due = this.nextDue();
+    if (due === null) return null;
+    const now = this.#ports.now();
+    const { sent_seq } = theSession(this.#ports.sql);
+    const [before, sent] = [this.#sent, sent_seq > this.#sent.seq];
+    this.#sent = { seq: sent_seq, at: sent ? now : null };
+    const isBusy = sent && before.at !== null && now - before.at <= 2 * TRAVEL_MS;
+    return isBusy ? Math.min(due, now + TRAVEL_MS) : due;
   }
 
   /** When there is something to do next, in ms since the epoch; null where the object may sleep for good. */
@@ -112,9 +130,8 @@ export class AlarmWork {
 
 const backoffAfter = (failures: number): number => Math.min(TRAVEL_MS * 2 ** failures, MAX_BACKOFF_MS);
 
-function forgetAt(sql: SessionSql): number {
+function forgetAt(sql: SessionTables): number {
   const { touched_at, expires_at } = theSession(sql);
-  const [log] = sql.all("SELECT json_extract(row, '$.at') AS at FROM log ORDER BY seq DESC LIMIT 1");
-  const active = Math.max(touched_at, expires_at, log === undefined ? 0 : Date.parse(String(log['at'])));
+  const active = Math.max(touched_at, expires_at, indexOf(sql).last?.at ?? 0);
   return Math.max(active, latestExpiry(sql)) + KEPT_MS;
 }

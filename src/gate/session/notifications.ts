@@ -6,9 +6,10 @@ import { sessionObjectName, signApprovalToken } from '../auth/tokens.ts';
 import type { Refusal } from '../outcome.ts';
 import type { EffectRecord, SessionSql } from '../ports.ts';
 import type { AuditRow } from '../ledger/audit-row.ts';
+import { indexOf } from './log-index.ts';
 import type { SessionRow } from './session-row.ts';
 import { markNoticed, readSession, scopeOf, theSession } from './session-row.ts';
-import type { SessionPorts } from './session-ports.ts';
+import type { OwnPorts, SessionTables } from './session-tables.ts';
 import { type Approver, approversOf, openRecords, recordAt, recordOfApproval, writeApprovers } from './records.ts';
 import type { ApprovalView, MailTask, QueueMessage } from './rpc.ts';
 
@@ -21,7 +22,7 @@ export const unsentRequests = (sql: SessionSql): EffectRecord[] =>
     (record) => record.state === 'pending' && approversOf(sql, record).some(({ queued_at }) => queued_at === null),
   );
 
-export async function sendRequests(ports: SessionPorts): Promise<void> {
+export async function sendRequests(ports: OwnPorts): Promise<void> {
   const { sql, queue } = ports;
   for (const record of unsentRequests(sql)) {
     const { approval } = record;
@@ -40,12 +41,10 @@ export async function sendRequests(ports: SessionPorts): Promise<void> {
 }
 
 /** Refusals by policy of which the approvers are to be told. */
-export const unsentNotices = (sql: SessionSql): number[] =>
-  sql
-    .all('SELECT seq FROM log WHERE notice = 1 AND seq > ? ORDER BY seq', theSession(sql).noticed_seq)
-    .map(({ seq }) => Number(seq));
+export const unsentNotices = (sql: SessionTables): number[] =>
+  indexOf(sql).notices.flatMap(({ seq }) => (seq > theSession(sql).noticed_seq ? [seq] : []));
 
-export async function sendNotices(ports: SessionPorts): Promise<void> {
+export async function sendNotices(ports: OwnPorts): Promise<void> {
   const { sql, queue } = ports;
   for (const seq of unsentNotices(sql)) {
     const session = theSession(sql);
@@ -64,7 +63,7 @@ const objectName = ({ caller_id, session_id }: SessionRow): string => sessionObj
 export async function mailTask(
   message: QueueMessage,
   view: (record: EffectRecord) => Promise<ApprovalView>,
-  ports: SessionPorts,
+  ports: OwnPorts,
 ): Promise<MailTask | null> {
   if (readSession(ports.sql) === null) return null;
   if (message.type === 'approval') return approvalTask(message, view, ports);
@@ -74,7 +73,7 @@ export async function mailTask(
 async function approvalTask(
   { approval_id, approver: number }: Extract<QueueMessage, { type: 'approval' }>,
   view: (record: EffectRecord) => Promise<ApprovalView>,
-  { sql, config, now }: SessionPorts,
+  { sql, config, now }: OwnPorts,
 ): Promise<MailTask | null> {
   const session = theSession(sql);
   const record = recordOfApproval(sql, approval_id);
@@ -92,10 +91,7 @@ async function approvalTask(
   return { kind: 'approval', to: approver.email, link, view: await view(record) };
 }
 
-function noticeTask(
-  { seq, approver }: Extract<QueueMessage, { type: 'notice' }>,
-  { sql }: SessionPorts,
-): MailTask | null {
+function noticeTask({ seq, approver }: Extract<QueueMessage, { type: 'notice' }>, { sql }: OwnPorts): MailTask | null {
   const session = theSession(sql);
   const to = scopeOf(session).approvers[approver];
   const [logged] = sql.all('SELECT row, verdict FROM log WHERE seq = ? AND notice = 1', seq);
@@ -106,7 +102,7 @@ function noticeTask(
 }
 
 /** Records that a mail left, or that it never will. Repeats change nothing. */
-export function delivered(message: QueueMessage, result: 'sent' | 'undeliverable', { sql, now }: SessionPorts): void {
+export function delivered(message: QueueMessage, result: 'sent' | 'undeliverable', { sql, now }: OwnPorts): void {
   if (message.type !== 'approval' || readSession(sql) === null) return;
   const record = recordOfApproval(sql, message.approval_id);
   if (record === null) return;
@@ -120,7 +116,7 @@ export function delivered(message: QueueMessage, result: 'sent' | 'undeliverable
 }
 
 /** Asks everybody again who is still on the caller's list, with the links they have. False where that is nobody. */
-export function askAgain(record: EffectRecord, { sql }: SessionPorts): boolean {
+export function askAgain(record: EffectRecord, { sql }: OwnPorts): boolean {
   const current = scopeOf(theSession(sql)).approvers;
   const approvers = approversOf(sql, record);
   const isAsked = ({ email }: Approver): boolean => current.includes(email);

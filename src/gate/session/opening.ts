@@ -17,7 +17,7 @@ import {
   takeChange,
   theSession,
 } from './session-row.ts';
-import type { SessionPorts } from './session-ports.ts';
+import type { OwnPorts } from './session-tables.ts';
 import { openRecords } from './records.ts';
 import type { OpenAnswer, OpenRequest } from './rpc.ts';
 import { createTables } from './schema.ts';
@@ -27,7 +27,7 @@ import { TRAVEL_MS } from './session-gate.ts';
 const TRIP_LIMIT_MS = 5_000;
 
 export class Opening {
-  readonly #ports: SessionPorts;
+  readonly #ports: OwnPorts;
   readonly #gate: SessionGate;
   readonly #alarms: Alarms;
   /** One opening at a time: a second request waits and rejoins what the first opened. */
@@ -35,7 +35,7 @@ export class Opening {
   /** An opening that awaits D1, and what was said to it meanwhile, when there is no row yet to keep it in. */
   #opening: { uid: string; told: CallerChange | null; isEnded: boolean } | null = null;
 
-  constructor(ports: SessionPorts, gate: SessionGate, alarms: Alarms) {
+  constructor(ports: OwnPorts, gate: SessionGate, alarms: Alarms) {
     this.#ports = ports;
     this.#gate = gate;
     this.#alarms = alarms;

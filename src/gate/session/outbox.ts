@@ -4,14 +4,13 @@
  */
 import { byteLength } from '../canonical.ts';
 import { codeOf } from '../outcome.ts';
-import type { SessionSql } from '../ports.ts';
 import type { ApprovalRow } from '../ledger/approval-rows.ts';
 import type { AuditRow } from '../ledger/audit-row.ts';
 import { deliver } from '../ledger/audit.ts';
 import { isRowRefusal } from '../ledger/d1.ts';
 import type { SessionRow } from './session-row.ts';
 import { markSent, markTelling, theSession } from './session-row.ts';
-import type { SessionPorts } from './session-ports.ts';
+import type { OwnPorts, SessionTables } from './session-tables.ts';
 import { headOf } from './audit-log.ts';
 import type { Unreported } from './records.ts';
 import { approversOf, countChanges, markReported, openRecords, unreported } from './records.ts';
@@ -22,16 +21,16 @@ const BATCH_BYTES = 256 * 1024;
 const REPORT_LIMIT_MS = 5_000;
 
 /** Sends until nothing is left. Throws where D1 does not take it; what was read back stays marked as sent. */
-export async function sendOutbox(ports: SessionPorts): Promise<void> {
+export async function sendOutbox(ports: OwnPorts): Promise<void> {
   while (hasOutbox(ports.sql)) await sendBatch(ports);
 }
 
-export function hasOutbox(sql: SessionSql): boolean {
+export function hasOutbox(sql: SessionTables): boolean {
   const session = theSession(sql);
   return unsentRows(sql, session, 1).length > 0 || unreported(sql).length > 0 || session.told !== toTell(sql, session);
 }
 
-async function sendBatch(ports: SessionPorts): Promise<void> {
+async function sendBatch(ports: OwnPorts): Promise<void> {
   const { sql, ledger, upstream, now } = ports;
   const session = theSession(sql);
   const rows = withinBytes(unsentRows(sql, session, BATCH_ROWS));
@@ -61,7 +60,7 @@ async function sendBatch(ports: SessionPorts): Promise<void> {
 async function deliverRows(
   rows: AuditRow[],
   send: (rows: AuditRow[]) => Promise<string | null>,
-  ports: SessionPorts,
+  ports: OwnPorts,
 ): Promise<string | null> {
   try {
     return await send(rows);
@@ -81,7 +80,7 @@ async function deliverRows(
   return stored;
 }
 
-const unsentRows = (sql: SessionSql, { sent_seq }: SessionRow, limit: number): AuditRow[] =>
+const unsentRows = (sql: SessionTables, { sent_seq }: SessionRow, limit: number): AuditRow[] =>
   sql
     .all('SELECT row FROM log WHERE seq > ? ORDER BY seq LIMIT ?', sent_seq, limit)
     .map(({ row }) => JSON.parse(String(row)) as AuditRow);
@@ -94,13 +93,13 @@ function withinBytes(rows: AuditRow[]): AuditRow[] {
 }
 
 /** Not the expiry: opening and rejoining write it to D1 themselves, and naming it here would rewrite its index each time. */
-const stateOf = (sql: SessionSql, { ended_at }: SessionRow) => ({ open_records: openRecords(sql).length, ended_at });
+const stateOf = (sql: SessionTables, { ended_at }: SessionRow) => ({ open_records: openRecords(sql).length, ended_at });
 /** Rises with every change of what is told: each comes with a change of a record or with a row. */
-const versionOf = (sql: SessionSql, session: SessionRow): number => countChanges(sql) + headOf(sql, session).seq;
+const versionOf = (sql: SessionTables, session: SessionRow): number => countChanges(sql) + headOf(sql, session).seq;
 
-const toTell = (sql: SessionSql, session: SessionRow): string => JSON.stringify(stateOf(sql, session));
+const toTell = (sql: SessionTables, session: SessionRow): string => JSON.stringify(stateOf(sql, session));
 
-function approvalRow(sql: SessionSql, { record, changed }: Unreported, session: SessionRow): ApprovalRow {
+function approvalRow(sql: SessionTables, { record, changed }: Unreported, session: SessionRow): ApprovalRow {
   const { approval, money, refusal } = record;
   if (approval === null) throw new Error('a record without an approval has nothing to report');
   return {

@@ -1,5 +1,4 @@
 /** The session's records: every read and write of the table `record`. All synchronous; see docs/specification.md#life-of-an-effect for what each state means. */
-import * as z from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { Refusal } from '../outcome.ts';
 import type { Change, Decision, Intent, Records } from '../pipeline/gate.ts';
@@ -9,16 +8,14 @@ import { insertInto } from './schema.ts';
 import { TRANSITIONS } from './transitions.ts';
 
 /** One person asked: the address as it was then, 128 bits only their link holds, and what became of the mail. */
-const approverSchema = z.object({
-  email: z.string(),
-  bits: z.string(),
+export type Approver = {
+  email: string;
+  bits: string;
   /** In the queue since, ms since the epoch. */
-  queued_at: z.int().nullable(),
-  sent_at: z.int().nullable(),
-  undeliverable: z.boolean(),
-});
-export type Approver = z.output<typeof approverSchema>;
-const readApprovers = (text: string): Approver[] => z.array(approverSchema).parse(JSON.parse(text));
+  queued_at: number | null;
+  sent_at: number | null;
+  undeliverable: boolean;
+};
 
 const OPEN = `state IN ('pending', 'approved', 'claimed')`;
 
@@ -72,16 +69,6 @@ export function recordAt(sql: SessionSql, key: string, round: number): EffectRec
 
 export const recordOfApproval = (sql: SessionSql, id: string): EffectRecord | null =>
   first(sql.all('SELECT * FROM record WHERE approval_id = ?', id));
-
-/** The record that a call claimed which then died: no row has its step, whatever became of the claim since. */
-export const unansweredRecord = (sql: SessionSql, callId: string): EffectRecord | null =>
-  first(
-    sql.all(
-      `SELECT * FROM record WHERE call_id = ? AND approval_id IS NULL
-       AND NOT EXISTS (SELECT 1 FROM log WHERE kind = 'call' AND log.step = record.step) ORDER BY step LIMIT 1`,
-      callId,
-    ),
-  );
 
 export const openRecords = (sql: SessionSql): EffectRecord[] =>
   sql.all(`SELECT * FROM record WHERE ${OPEN} ORDER BY step`).map(toRecord);
@@ -194,7 +181,7 @@ export const writeApprovers = (sql: SessionSql, record: EffectRecord, approvers:
 /** Everybody who was asked to approve, by number; none for a record without an approval. */
 export function approversOf(sql: SessionSql, { key, round }: EffectRecord): Approver[] {
   const [row] = sql.all('SELECT approvers FROM record WHERE key = ? AND round = ?', key, round);
-  return typeof row?.['approvers'] === 'string' ? readApprovers(row['approvers']) : [];
+  return typeof row?.['approvers'] === 'string' ? (JSON.parse(row['approvers']) as Approver[]) : [];
 }
 
 /** A record with an approval that changed since D1 was last told; `changed` is the change it stands at. */
@@ -203,54 +190,79 @@ export type Unreported = { record: EffectRecord; changed: number };
 export const unreported = (sql: SessionSql): Unreported[] =>
   sql
     .all('SELECT * FROM record WHERE approval_id IS NOT NULL AND changed > reported')
-    .map((row) => ({ record: toRecord(row), changed: integer.parse(row['changed']) }));
+    .map((row) => ({ record: toRecord(row), changed: whole(row['changed']) }));
 
 /** D1 was told of this change. It is no change itself. */
 export function markReported(sql: SessionSql, { record: { key, round }, changed }: Unreported): void {
   sql.all('UPDATE record SET reported = ? WHERE key = ? AND round = ?', changed, key, round);
 }
 
-const integer = z.int();
-const text = z.string();
-const state = z.enum(RECORD_STATES);
-const ledger = z.enum(['applied', 'void']).nullable();
-const integerOrNull = integer.nullable();
-const textOrNull = text.nullable();
-const jsonOf = (value: SqlValue | undefined): unknown => (typeof value === 'string' ? JSON.parse(value) : null);
+/** A whole number that money hangs on. Everything else in these rows the object wrote itself, and it is not validated again. */
+function whole(value: SqlValue | undefined): number {
+  if (!Number.isSafeInteger(value)) throw new Error('a number of a record is not a whole number');
+  return Number(value);
+}
 
-/** The object wrote these rows itself; the numbers and states are checked because money hangs on them. */
-function toRecord(row: SqlRow): EffectRecord {
-  const { amount_cents, currency, approval_id } = row;
+function stateOf(value: SqlValue | undefined): EffectRecord['state'] {
+  const known = RECORD_STATES.find((each) => each === value);
+  if (known === undefined) throw new Error('a record has an unknown state');
+  return known;
+}
+
+const jsonOf = (value: SqlValue): unknown => (typeof value === 'string' ? JSON.parse(value) : null);
+
+/** The columns of text, or of numbers that are shown only. */
+type RecordRow = SqlRow & {
+  key: string;
+  ledger: EffectRecord['ledger'];
+  tool: string;
+  contract: string;
+  input: string;
+  call_id: string;
+  fingerprint: string;
+  currency: string;
+  backend: string;
+  subject: string | null;
+  seen: string;
+  answer: string | null;
+  refusal: string | null;
+  approval_id: string | null;
+  opened_at: number;
+  expires_at: number;
+  decided_at: number | null;
+  decided_by: number | null;
+  note: string | null;
+  request_id: string | null;
+  shown: string | null;
+};
+
+function toRecord(stored: SqlRow): EffectRecord {
+  const row = stored as RecordRow;
+  const { approval_id, opened_at, decided_at, decided_by, note, request_id, shown, currency } = row;
   return {
-    key: text.parse(row['key']),
-    round: integer.parse(row['round']),
-    state: state.parse(row['state']),
-    attempt: integer.parse(row['attempt']),
-    ledger: ledger.parse(row['ledger']),
-    tool: text.parse(row['tool']),
-    contract: text.parse(row['contract']),
-    input: (jsonOf(row['input']) ?? {}) as JsonObject,
-    call_id: text.parse(row['call_id']),
-    step: integer.parse(row['step']),
-    fingerprint: text.parse(row['fingerprint']),
-    money: amount_cents === null ? null : { amount_cents: integer.parse(amount_cents), currency: text.parse(currency) },
-    backend: text.parse(row['backend']),
-    subject: textOrNull.parse(row['subject']),
-    seen: (jsonOf(row['seen']) ?? {}) as JsonObject,
-    answer: jsonOf(row['answer']) as JsonObject | null,
-    refusal: jsonOf(row['refusal']) as Refusal | null,
+    key: row.key,
+    round: whole(row['round']),
+    state: stateOf(row['state']),
+    attempt: whole(row['attempt']),
+    ledger: row.ledger,
+    tool: row.tool,
+    contract: row.contract,
+    input: (jsonOf(row.input) ?? {}) as JsonObject,
+    call_id: row.call_id,
+    step: whole(row['step']),
+    fingerprint: row.fingerprint,
+    money: row['amount_cents'] === null ? null : { amount_cents: whole(row['amount_cents']), currency },
+    backend: row.backend,
+    subject: row.subject,
+    seen: (jsonOf(row.seen) ?? {}) as JsonObject,
+    answer: jsonOf(row.answer) as JsonObject | null,
+    refusal: jsonOf(row.refusal) as Refusal | null,
     approval:
       approval_id === null
         ? null
         : {
-            id: text.parse(approval_id),
-            opened_at: integer.parse(row['opened_at']),
-            expires_at: integer.parse(row['expires_at']),
-            decided_at: integerOrNull.parse(row['decided_at']),
-            decided_by: integerOrNull.parse(row['decided_by']),
-            note: textOrNull.parse(row['note']),
-            request_id: textOrNull.parse(row['request_id']),
-            shown: textOrNull.parse(row['shown']),
+            ...{ id: approval_id, opened_at, expires_at: whole(row.expires_at) },
+            ...{ decided_at, decided_by, note, request_id, shown },
           },
   };
 }

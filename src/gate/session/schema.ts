@@ -8,6 +8,7 @@
  * because old rows need a value and an older version, after a rollback, inserts without it. None is ever renamed or dropped.
  */
 import type { SessionSql, SqlValue } from '../ports.ts';
+import type { SessionTables } from './session-tables.ts';
 
 const TABLES = [
   // One row: who this session is, and what it may do.
@@ -26,7 +27,7 @@ const TABLES = [
     expires_at     INTEGER NOT NULL, -- of the last token issued
     ended_at       INTEGER,
     touched_at     INTEGER NOT NULL, -- opened or rejoined
-    sent_seq       INTEGER NOT NULL DEFAULT 0,  -- rows of the log up to this one are confirmed in D1
+    sent_seq       INTEGER NOT NULL DEFAULT 0,  -- rows of the log at least up to this one are confirmed in D1
     noticed_seq    INTEGER NOT NULL DEFAULT 0,  -- notices of the log up to this one are in the queue
     told           TEXT NOT NULL DEFAULT ''     -- what D1 was last told of this session
   )`,
@@ -105,9 +106,10 @@ export const hasTables = (sql: SessionSql): boolean =>
   sql.all("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'session'").length > 0;
 
 /** Forgets everything but the head of the chain. */
-export function forgetTables(sql: SessionSql, head: { uid: string; seq: number; hash: string }): void {
+export function forgetTables(sql: SessionTables, head: { uid: string; seq: number; hash: string }): void {
   sql.transaction(() => {
     insertInto(sql, 'heads', { uid: head.uid, seq: head.seq, hash: head.hash });
     for (const table of ['session', 'log', 'record']) sql.all(`DELETE FROM ${table}`);
   });
+  sql.forget();
 }

@@ -9,12 +9,13 @@ import { attemptsFrom } from '../ledger/attempts.ts';
 import type { EffectRecord, Scope } from '../ports.ts';
 import type { Alarms } from './alarm-clock.ts';
 import { scopeOf, theSession } from './session-row.ts';
-import { append, countLogged, highestStep, settledCall } from './audit-log.ts';
+import { append, highestStep, settledCall } from './audit-log.ts';
+import { indexOf } from './log-index.ts';
 import type { Polls } from './polls.ts';
-import type { SessionPorts } from './session-ports.ts';
 import type { Approver } from './records.ts';
-import { applyChange, markApproved, openRecord, recordAt, recordsOf, unansweredRecord } from './records.ts';
+import { applyChange, markApproved, openRecord, recordAt, recordsOf } from './records.ts';
 import { Running } from './running.ts';
+import type { OwnPorts } from './session-tables.ts';
 
 const NOTICES_PER_SESSION = 3;
 /** Rows travel to D1 within 5 seconds. */
@@ -22,13 +23,13 @@ export const TRAVEL_MS = 4_000;
 
 export class SessionGate implements Gate {
   readonly running = new Running();
-  readonly #ports: SessionPorts;
+  readonly #ports: OwnPorts;
   readonly #alarms: Alarms;
   readonly #polls: Polls;
   readonly #retries = new Map<string, number>();
   #step: number | null = null;
 
-  constructor(ports: SessionPorts, alarms: Alarms, polls: Polls) {
+  constructor(ports: OwnPorts, alarms: Alarms, polls: Polls) {
     this.#ports = ports;
     this.#alarms = alarms;
     this.#polls = polls;
@@ -73,14 +74,17 @@ export class SessionGate implements Gate {
   }
 
   countCall = (key: string, effect: 'none' | 'keyed'): number =>
-    countLogged(this.#ports.sql, key, effect) + this.running.count(key);
+    indexOf(this.#ports.sql).countCalls(key, effect) + this.running.count(key);
 
   earlier(callId: string): Earlier | null {
     const running = this.running.call(callId);
     if (running !== undefined) return { kind: 'running', ...running };
-    // Whoever came with its id before, and could not be judged, or since, has not taken the id over.
-    const record = unansweredRecord(this.#ports.sql, callId);
-    if (record !== null) return { kind: 'unanswered', fingerprint: record.fingerprint, record };
+    // The unanswered call keeps its id, even if other calls used it before or after.
+    const claim = indexOf(this.#ports.sql).unansweredClaim(callId);
+    if (claim !== null) {
+      const record = recordAt(this.#ports.sql, claim.key, claim.round);
+      return { kind: 'unanswered', fingerprint: record.fingerprint, record };
+    }
     const settled = settledCall(this.#ports.sql, callId);
     return settled === null ? null : { kind: 'settled', ...settled };
   }
@@ -93,7 +97,9 @@ export class SessionGate implements Gate {
 
   claim(intent: Intent): EffectRecord {
     this.#alarms.arm(this.now() + TRAVEL_MS);
-    return openRecord(this.#ports.sql, intent, null);
+    const record = openRecord(this.#ports.sql, intent, null);
+    indexOf(this.#ports.sql).claimed(record);
+    return record;
   }
 
   approve(record: EffectRecord, decision: Decision): EffectRecord | null {
@@ -107,11 +113,8 @@ export class SessionGate implements Gate {
   }
 
   mayNotify(key: string): boolean {
-    const [row] = this.#ports.sql.all(
-      'SELECT count(*) AS notices, coalesce(max(key = ?), 0) AS told FROM log WHERE notice = 1',
-      key,
-    );
-    return Number(row?.['told'] ?? 0) === 1 || Number(row?.['notices'] ?? 0) < NOTICES_PER_SESSION;
+    const { notices } = indexOf(this.#ports.sql);
+    return notices.length < NOTICES_PER_SESSION || notices.some((notice) => notice.key === key);
   }
 
   settle(ending: Ending): Settled {
@@ -160,7 +163,6 @@ export class SessionGate implements Gate {
 
   #firstNotice({ verdict, key }: Ending): boolean {
     if (verdict.ok || verdict.refusal.code !== 'POLICY_LIMIT' || !verdict.refusal.passed_on) return false;
-    const [row] = this.#ports.sql.all('SELECT 1 FROM log WHERE notice = 1 AND key = ?', key ?? null);
-    return row === undefined;
+    return !indexOf(this.#ports.sql).notices.some((notice) => notice.key === key);
   }
 }

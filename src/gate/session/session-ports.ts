@@ -7,7 +7,8 @@ import type { QueueMessage } from './rpc.ts';
 /** The object's one alarm; times in ms since the epoch. Set within the same synchronous step as the write it belongs to. */
 export interface Alarm {
   set(at: number): void;
-  clear(): void;
+  /** When it is due; null where none is armed, and while it runs. */
+  get(): Promise<number | null>;
 }
 
 export interface SessionPorts {

@@ -1,10 +1,11 @@
-/** The session's one row: every read and write of the table `session`. Read afresh each time; made and forgotten in schema.ts. */
+/** The session's one row: every read and write of the table `session`. Read once a life and kept by {@link SessionTables}; made and forgotten in schema.ts. */
 import * as z from 'zod';
-import type { CallerChange, Policy, Scope, SessionSql } from '../ports.ts';
+import type { CallerChange, Policy, Scope, SqlValue } from '../ports.ts';
 import { flatLimits, namedLimits } from '../policy/limits.ts';
 import { policySchema } from '../policy/policy.ts';
 import type { SessionPolicy } from './rpc.ts';
 import { hasTables, insertInto } from './schema.ts';
+import type { SessionTables } from './session-tables.ts';
 
 /** The fields a session may narrow. */
 const ownSchema = z.object({
@@ -36,86 +37,88 @@ const rowSchema = z.object({
 export type SessionRow = z.output<typeof rowSchema>;
 
 /** Null where no session was opened, or the last one is forgotten. */
-export function readSession(sql: SessionSql): SessionRow | null {
-  if (!hasTables(sql)) return null;
-  const [row] = sql.all('SELECT * FROM session');
-  return row === undefined ? null : rowSchema.parse(row);
+export function readSession(sql: SessionTables): SessionRow | null {
+  if (sql.session === undefined) {
+    const [row] = hasTables(sql) ? sql.all('SELECT * FROM session') : [];
+    sql.session = row === undefined ? null : rowSchema.parse(row);
+  }
+  return sql.session;
 }
 
 /** What the session row is at a moment when one must exist. */
-export function theSession(sql: SessionSql): SessionRow {
+export function theSession(sql: SessionTables): SessionRow {
   const row = readSession(sql);
   if (row === null) throw new Error('no session is open here');
   return row;
 }
 
+const toColumn = (value: SessionRow[keyof SessionRow]): SqlValue =>
+  typeof value === 'boolean' ? Number(value) : typeof value === 'object' ? value && JSON.stringify(value) : value;
+
+const toColumns = (row: Partial<SessionRow>): Record<string, SqlValue> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]): [string, SqlValue] => [name, toColumn(value)]));
+
 export function insertSession(
-  sql: SessionSql,
+  sql: SessionTables,
   row: Pick<
     SessionRow,
     'uid' | 'caller_id' | 'session_id' | 'customer_id' | 'requested_by' | 'own' | 'expires_at' | 'touched_at'
   >,
-  caller: CallerChange,
+  { name, policy, version, revoked }: CallerChange,
 ): void {
-  insertInto(sql, 'session', {
-    id: 1,
-    uid: row.uid,
-    caller_id: row.caller_id,
-    session_id: row.session_id,
-    caller_name: caller.name,
-    customer_id: row.customer_id,
-    requested_by: row.requested_by,
-    own: JSON.stringify(row.own),
-    policy: JSON.stringify(caller.policy),
-    policy_version: caller.version,
-    revoked: caller.revoked ? 1 : 0,
-    expires_at: row.expires_at,
-    touched_at: row.touched_at,
-  });
+  const caller = { caller_name: name, policy, policy_version: version, revoked };
+  const session: SessionRow = { ...row, ...caller, ended_at: null, sent_seq: 0, noticed_seq: 0, told: '' };
+  insertInto(sql, 'session', { id: 1, ...toColumns(session) });
+  sql.session = session;
+}
+
+function update(sql: SessionTables, changes: Partial<SessionRow>): void {
+  const session = { ...theSession(sql), ...changes };
+  const columns = toColumns(changes);
+  const places = Object.keys(columns).map((name) => `${name} = ?`);
+  sql.all(`UPDATE session SET ${places.join(', ')}`, ...Object.values(columns));
+  sql.session = session;
 }
 
 /** Takes a change of the caller where it is newer than what is known. Told twice, or out of order, it changes nothing. */
-export function takeChange(sql: SessionSql, change: CallerChange): void {
-  sql.all(
-    'UPDATE session SET caller_name = ?2, policy = ?3, revoked = ?4, policy_version = ?1 WHERE policy_version < ?1',
-    change.version,
-    change.name,
-    JSON.stringify(change.policy),
-    change.revoked ? 1 : 0,
-  );
+export function takeChange(sql: SessionTables, { version, name, policy, revoked }: CallerChange): void {
+  if (version <= theSession(sql).policy_version) return;
+  update(sql, { caller_name: name, policy, revoked, policy_version: version });
 }
 
 /** The fields a rejoin narrowed, and the expiry of the token it gave where that is later. */
-export function narrow(sql: SessionSql, own: Own, expiresAt: number, touchedAt: number): void {
-  sql.all(
-    'UPDATE session SET own = ?, expires_at = max(expires_at, ?), touched_at = ?',
-    JSON.stringify(own),
-    expiresAt,
-    touchedAt,
-  );
+export function narrow(sql: SessionTables, own: Own, expiresAt: number, touchedAt: number): void {
+  update(sql, { own, expires_at: Math.max(theSession(sql).expires_at, expiresAt), touched_at: touchedAt });
 }
 
-export function markEnded(sql: SessionSql, at: number): void {
-  sql.all('UPDATE session SET ended_at = ?', at);
+export function markEnded(sql: SessionTables, at: number): void {
+  update(sql, { ended_at: at });
 }
 
-/** Until it is read back, D1 may hold either: were the old word kept and the state to return to it, nobody would tell again. */
-export function markTelling(sql: SessionSql): void {
-  sql.all("UPDATE session SET told = ''");
+/** Clears `told` before sending: if the send fails and the state later changes back, the old value would suppress the resend. */
+export function markTelling(sql: SessionTables): void {
+  update(sql, { told: '' });
 }
+
+/** The watermark is written once for so many rows; after a restart the object sends up to as many again, which changes nothing. */
+const WATERMARK_ROWS = 16;
+const written = (seq: number): number => Math.floor(seq / WATERMARK_ROWS);
 
 /**
  * Rows of the log up to `seq` stand in D1, and it was told `told` of the session, unless something else than `before` was
- * told meanwhile: which of two reports that overlap came last is not known then, and it is told again.
+ * told meanwhile: the order of two reports that overlap is unknown, so the state is told again.
  */
-export function markSent(sql: SessionSql, seq: number, before: string, told: string): void {
-  const text = "UPDATE session SET sent_seq = max(sent_seq, ?), told = CASE told WHEN ? THEN ? ELSE '' END";
-  sql.all(text, seq, before, told);
+export function markSent(sql: SessionTables, seq: number, before: string, told: string): void {
+  const session = theSession(sql);
+  const sent = { sent_seq: Math.max(session.sent_seq, seq), told: session.told === before ? told : '' };
+  if (sent.told === session.told && written(sent.sent_seq) === written(session.sent_seq))
+    sql.session = { ...session, ...sent };
+  else update(sql, sent);
 }
 
 /** Notices of the log up to `seq` are in the queue. */
-export function markNoticed(sql: SessionSql, seq: number): void {
-  sql.all('UPDATE session SET noticed_seq = max(noticed_seq, ?)', seq);
+export function markNoticed(sql: SessionTables, seq: number): void {
+  update(sql, { noticed_seq: Math.max(theSession(sql).noticed_seq, seq) });
 }
 
 /** Opened without a customer while that was allowed: since one is required, everybody's orders are out of its reach. */

@@ -94,7 +94,7 @@ function portsOf(storage: DurableObjectStorage, env: Env, config: Config, tools:
     sql: sqlOf(storage),
     ledger: ledgerSql(env.DB),
     // Not awaited: within one synchronous step the platform commits the alarm together with the rows it belongs to.
-    alarm: { set: (at) => void storage.setAlarm(at), clear: () => void storage.deleteAlarm() },
+    alarm: { set: (at) => void storage.setAlarm(at), get: () => storage.getAlarm() },
     queue: { send: (messages) => upstream.run(() => sendAll(env.QUEUE, messages), sendLimits(now())) },
     upstream,
     tools,

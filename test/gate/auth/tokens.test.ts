@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import fc from 'fast-check';
 import { base64url, decodeJwt, decodeProtectedHeader } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   sessionObjectName,
   signApprovalToken,
@@ -199,5 +199,42 @@ describe('sessionObjectName', () => {
   it('is a hash of both names, kept apart', () => {
     expect(sessionObjectName('a', 'b')).toBe(hashOf(['a', 'b']));
     expect(sessionObjectName('ab', 'c')).not.toBe(sessionObjectName('a', 'bc'));
+  });
+});
+
+describe('a verified session token', () => {
+  const verifications = () => vi.spyOn(crypto.subtle, 'verify');
+
+  it('is not verified again within a minute, and is after it', async () => {
+    const fresh = { ...config };
+    const token = await signSessionToken(fresh, { ...session, expiresAt: now + 3_600_000 });
+    const verified = verifications();
+    for (const at of [now, now + 1, now + 59_999])
+      expect(await verifySessionToken(fresh, token, at)).toMatchObject({ uid: session.uid });
+    expect(verified).toHaveBeenCalledTimes(1);
+    await verifySessionToken(fresh, token, now + 60_000);
+    expect(verified).toHaveBeenCalledTimes(2);
+    verified.mockRestore();
+  });
+
+  it('is refused from its expiry on, however lately it was verified', async () => {
+    const fresh = { ...config };
+    const token = await signSessionToken(fresh, { ...session, expiresAt: now + 10_000 });
+    expect(await verifySessionToken(fresh, token, now + 9_999)).not.toBe(null);
+    expect(await verifySessionToken(fresh, token, now + 10_000)).toBe(null);
+  });
+
+  it('is forgotten when a thousand others were verified since', async () => {
+    const fresh = { ...config };
+    const tokens = await Promise.all(
+      Array.from({ length: 1_001 }, (_, place) => signSessionToken(fresh, { ...session, session: `chat-${place}` })),
+    );
+    for (const token of tokens) await verifySessionToken(fresh, token, now);
+    const verified = verifications();
+    await verifySessionToken(fresh, tokens[1] ?? '', now);
+    expect(verified).not.toHaveBeenCalled();
+    await verifySessionToken(fresh, tokens[0] ?? '', now);
+    expect(verified).toHaveBeenCalledTimes(1);
+    verified.mockRestore();
   });
 });

@@ -5,8 +5,9 @@ import { Alarms } from '../../../src/gate/session/alarm-clock.ts';
 function stage() {
   const set: number[] = [];
   const clock = { now: 0 };
-  const alarm = { set: (at: number) => void set.push(at), clear: () => undefined };
-  return { set, clock, alarms: new Alarms(alarm, () => clock.now) };
+  const platform: { armedFor: number | null } = { armedFor: null };
+  const alarm = { set: (at: number) => void set.push(at), get: async () => platform.armedFor };
+  return { set, clock, platform, alarms: new Alarms(alarm, () => clock.now) };
 }
 
 describe('Alarms', () => {
@@ -32,5 +33,19 @@ describe('Alarms', () => {
     clock.now = 14_001;
     alarms.arm(18_001);
     expect(set).toEqual([4_000, 4_000]);
+  });
+
+  it('sets it where the platform has given it up, whatever memory says', async () => {
+    const { set, alarms } = stage();
+    alarms.arm(4_000);
+    await alarms.revive(4_000);
+    expect(set).toEqual([4_000, 4_000]);
+  });
+
+  it('leaves what the platform still has, also after a restart', async () => {
+    const { set, platform, alarms } = stage();
+    platform.armedFor = 9_000;
+    await alarms.revive(4_000);
+    expect(set).toEqual([]);
   });
 });

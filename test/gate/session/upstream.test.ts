@@ -50,6 +50,13 @@ describe('upstreamWith', () => {
     expect(seen.ended).toBe('UpstreamError');
   });
 
+  it('sets no timer but its limit for a first try that succeeds', async () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    await upstream.run(async () => 'done', { tryMs: TRY_MS, deadline: 20_000 });
+    expect(timers).toHaveBeenCalledTimes(1);
+    timers.mockRestore();
+  });
+
   it('tries no failure again that is not transient, nor one past its deadline', async () => {
     for (const [transient, deadline] of [
       [false, 20_000],

@@ -52,8 +52,14 @@ export const FURTHER: PlantedBug[] = [
     'claim does not arm the alarm',
     GATE,
     `    this.#alarms.arm(this.now() + TRAVEL_MS);
-    return openRecord(this.#ports.sql, intent, null);`,
-    '    return openRecord(this.#ports.sql, intent, null);',
+    const record = openRecord(this.#ports.sql, intent, null);`,
+    '    const record = openRecord(this.#ports.sql, intent, null);',
+  ),
+  one(
+    'alarm given up is not armed again',
+    'src/gate/session/alarm-clock.ts',
+    'const armed = await this.#alarm.get();',
+    'const armed = this.#armedFor ?? this.#now();',
   ),
   one(
     'key given back before the end',

@@ -149,8 +149,8 @@ ${SENT}`,
   one(
     'policy of yesterday',
     'src/gate/session/session-row.ts',
-    'WHERE policy_version < ?1',
-    'WHERE policy_version > ?1',
+    'if (version <= theSession(sql).policy_version) return;',
+    'if (version > theSession(sql).policy_version) return;',
   ),
   {
     name: 'unknown retried under a new attempt',
@@ -177,11 +177,10 @@ ${SENT}`,
   {
     name: 'alarm not re-armed',
     replacements: [
-      { file: ALARM, find: '    this.#alarms.arm(this.#ports.now() + BACKSTOP_MS);\n', replace: '' },
       {
         file: ALARM,
-        find: '    this.#forget();\n    this.#alarms.rearm(this.nextDue());',
-        replace: '    this.#forget();',
+        find: 'if (next !== null) this.#alarms.arm(isDone ? next : this.#ports.now() + MAX_BACKOFF_MS);',
+        replace: '',
       },
     ],
   },
@@ -194,8 +193,8 @@ ${SENT}`,
   one(
     'asynchronous chain hash',
     LOG,
-    "  insertInto(sql, 'log', {",
-    "  const later = (...given) => void Promise.resolve().then(() => insertInto(...given));\n  later(sql, 'log', {",
+    '  index.last = { seq, hash, at: circumstances.at };',
+    '  void Promise.resolve().then(() => (index.last = { seq, hash, at: circumstances.at }));',
   ),
   one(
     'replay of a refusal',
