@@ -35,7 +35,7 @@ function timed(url: URL, host: string, token: string, body: object): Promise<num
       host,
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
+      'content-length': new TextEncoder().encode(text).length,
     };
     const sent = request(
       { agent, host: url.hostname, port: url.port, path: '/v1/calls', method: 'POST', headers },
