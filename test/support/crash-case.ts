@@ -35,6 +35,17 @@ export const casesOf = (type: string, awaits: string[]): Case[] =>
     faultsAt(label).flatMap((fault) => CONTINUATIONS.map((after) => ({ type, place, label, fault, after }))),
   );
 
+/** The faults that lose most, worst first: memory and the answer, while the write is still on its way. */
+const WORST: FaultName[] = ['dies, and it lands late', 'dies before', 'is delivered twice'];
+
+/** One case of each await: the worst fault that can befall it, then the same request again. */
+export const worstCasesOf = (type: string, awaits: string[]): Case[] =>
+  awaits.flatMap((label, place) => {
+    const possible = faultsAt(label);
+    const fault = WORST.find((each) => possible.includes(each));
+    return fault === undefined ? [] : [{ type, place, label, fault, after: CONTINUATIONS[0] }];
+  });
+
 const isAboutNothing = ({ message = '' }: Told): boolean => /Nothing was changed|was not done/.test(message);
 
 export async function runCase({ type, place, fault, after }: Case): Promise<void> {
