@@ -7,7 +7,8 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { shownOnPage } from '../../scripts/demo-approval.ts';
 import { describeCorpus } from '../support/corpora.ts';
-import { freshWorker, type Answer, type Caller, type Client, type Session } from './client.ts';
+import type { Answer, Caller, Session } from './client.ts';
+import { sharedWorker } from './shared-worker.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 /** Requests on their way together: a corpus has thousands. */
@@ -16,13 +17,11 @@ const AT_ONCE = 16;
 const MAX_BODY_BYTES = 65_536;
 const REFUND = { order_id: 'ORD-1001', currency: 'BRL', reason: 'damaged' };
 
-let client: Client;
+const client = sharedWorker();
 let caller: Caller;
 beforeAll(async () => {
-  client = await freshWorker();
   caller = await client.newCaller({ max_steps: 1_000, max_duplicate_calls: 1_000 });
 });
-afterAll(() => client.stop());
 
 /** What `ask` says of each item; the answers come back in the order of the items. */
 async function each<Item, Said>(items: readonly Item[], ask: (item: Item) => Promise<Said>): Promise<Said[]> {

@@ -2,18 +2,14 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshWorker, type Client } from './client.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedWorker } from './shared-worker.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/mcp-conformance.ts');
 const REVISIONS = 3;
 
 describe('POST /mcp under the conformance suite', () => {
-  let client: Client;
-  beforeAll(async () => {
-    client = await freshWorker();
-  });
-  afterAll(() => client.stop());
+  const client = sharedWorker();
 
   it('fails nothing but what stands as not applicable, in any revision', { timeout: 240_000 }, async () => {
     const caller = await client.newCaller({ max_steps: 1_000 });
