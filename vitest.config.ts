@@ -19,7 +19,6 @@ for (const stream of [process.stdout, process.stderr]) {
 declare module 'vitest' {
   interface ProvidedContext {
     migrations: Awaited<ReturnType<typeof readD1Migrations>>;
-    isWhole: boolean;
   }
 }
 

@@ -4,4 +4,10 @@
  */
 import { inject } from 'vitest';
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    isWhole: boolean;
+  }
+}
+
 export const isWhole = inject('isWhole');
