@@ -163,15 +163,6 @@ describe('POST /mcp', () => {
     ['half a body', 400, (token: string) => send(token, '{"jsonrpc":"2.0"')],
     ['a packed body', 415, (token: string) => send(token, '{}', { 'Content-Encoding': 'gzip' })],
     ['more than a mebibyte', 413, (token: string) => send(token, { pad: 'x'.repeat(2 ** 20) })],
-    [
-      '129 calls',
-      422,
-      (token: string) =>
-        send(
-          token,
-          Array.from({ length: 129 }, (_, id) => message(id, 'x', {})),
-        ),
-    ],
   ])('refuses %s with %i and takes no step', async (_, status, refused) => {
     const { token } = await http.newSession({}, shop);
     expect((await refused(token)).status).toBe(status);
