@@ -71,15 +71,6 @@ describe.each([
     expect(await statesIn(agent)).toEqual([state]);
     expect(await ledgerOf(order)).toEqual(ledger);
   });
-
-  it('stays so if the object dies', async () => {
-    const { order, agent, id } = await parked();
-    await endings[state]?.(agent, id);
-    await everyObjectDies();
-    expect(await statesIn(agent)).toEqual([state]);
-    await provenInD1(agent);
-    expect(await ledgerOf(order)).toEqual(ledger);
-  });
 });
 
 describe('an identical call', () => {
