@@ -61,7 +61,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the approval page in a browser', () => {
     return { page, complaints };
   }
 
-  it('is decided with the keyboard alone, and not by an Enter that comes too early', async () => {
+  it('is decided with only the keyboard, and not by an Enter that comes too early', async () => {
     const { page, complaints } = await openPage(await askForRefund(2590));
     const focused = page.locator(':focus');
 

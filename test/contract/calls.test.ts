@@ -89,7 +89,7 @@ describe('a request', () => {
     }
   });
 
-  it('with a bad credential gets one wording, whatever is wrong with it', async () => {
+  it('with a bad credential gets the same answer for every fault', async () => {
     const other = await client.newCaller();
     const unknown = `tgk_${'a'.repeat(16)}_${'A'.repeat(43)}`;
     const mixed = `tgk_${caller.caller_id}_${other.api_key.slice(-43)}`;

@@ -34,7 +34,7 @@ describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
     return () => mcp.close();
   });
 
-  it('agrees on its version and meets a server of tools alone', () => {
+  it('agrees on its version and meets a server that offers only tools', () => {
     expect(mcp.getNegotiatedProtocolVersion()).toBe(version);
     expect(mcp.getServerVersion()).toMatchObject({ name: 'toolgate' });
     expect(mcp.getServerCapabilities()).toEqual({ tools: {} });
@@ -117,7 +117,7 @@ describe('POST /mcp', () => {
     params: { name, arguments: args },
   });
 
-  it('lists the tools in equal bytes to whoever asks, in whatever order the policy names them', async () => {
+  it('lists the tools in equal bytes to every caller, in any order of the policy', async () => {
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const caller = await http.newCaller({ allowed_tools: ['refund_order', 'get_order', 'calculator'] });
     const [one, two] = [await http.newSession({}, shop), await http.newSession({}, caller)];

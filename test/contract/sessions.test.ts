@@ -209,7 +209,7 @@ describe('GET /v1/approvals/{id}', () => {
     });
   });
 
-  it('answers a wait that nobody ends when it is over', async () => {
+  it('answers a wait without a decision when the time is over', async () => {
     const session = await client.newSession({}, shop);
     const started = Date.now();
     expect((await look(session, await ask(session, 100), '?wait=1')).json['status']).toBe('pending');

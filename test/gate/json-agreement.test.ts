@@ -11,7 +11,7 @@ const fragments =
   "\ud83d\ude00" "\udc00"`.split(/\s+/);
 
 describe('parseStrictJson beside other readers', () => {
-  it('agrees with JSON.parse on whatever JSON.stringify writes', () => {
+  it('agrees with JSON.parse on all that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
         expect(parseStrictJson(text)).toStrictEqual({ ok: true, value: JSON.parse(text) as unknown });

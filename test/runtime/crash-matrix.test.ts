@@ -92,8 +92,8 @@ describe('the list of awaits', () => {
   });
 });
 
-describe('whatever befalls an await', () => {
-  it.each(types)('leaves the truth behind: %s', (type) => {
+describe('a fault at any await', () => {
+  it.each(types)('leaves books that agree: %s', (type) => {
     expect(wrong[type] ?? []).toEqual([]);
   });
 });

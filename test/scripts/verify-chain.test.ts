@@ -167,7 +167,7 @@ describe('Verification', () => {
     });
   });
 
-  it('names the attempt that the ledger has applied twice, under whatever effect key', () => {
+  it('names the attempt that the ledger has applied twice, under any effect key', () => {
     const twice = ({ attempts }: Seen) => ({ attempts: [...attempts, ...attempts.slice(0, 1)] });
     const problem = 'the ledger has two effects of one attempt: call key k1, attempt 1';
     expect(judge(seen(twice))).toEqual({ ...session, seq: null, problem });

@@ -138,13 +138,13 @@ describe('POST /mcp with a batch', () => {
     expect(new Set(asked.map(({ call_id }) => call_id)).size).toBe(3);
   });
 
-  it('says nothing to notifications alone', async () => {
+  it('answers notifications without calls with an empty body', async () => {
     const { send } = await mcpApp();
     const response = await send([notification('notifications/initialized'), notification('notifications/cancelled')]);
     expect({ status: response.status, text: await response.text() }).toStrictEqual({ status: 202, text: '' });
   });
 
-  it('judges each message alone', async () => {
+  it('judges each message by itself', async () => {
     const { send, asked } = await mcpApp();
     const answers = await items(await send([1, orderCall(1), message('no/such', {}, 2)]));
     expect(answers).toMatchObject([
