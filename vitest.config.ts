@@ -1,4 +1,6 @@
 // Three kinds of test: `unit` in plain Node, `runtime` inside workerd with real bindings, `contract` from outside over HTTP.
+// `--mode whole` runs, whole, the files of which the usual mode runs a sample.
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { defineConfig } from 'vitest/config';
@@ -20,6 +22,13 @@ declare module 'vitest' {
   }
 }
 
+const FILES = 'test/**/*.test.{ts,tsx}';
+const isSampled = (file: string): boolean => readFileSync(file, 'utf8').includes('support/whole.ts');
+const migrations = await readD1Migrations({
+  migrationsDir: '.',
+  migrationsPattern: '{migrations,src/tools/*/migrations}/*.sql',
+});
+
 // Fixed and public: they open nothing but a test. Every name that a developer's .dev.vars may hold stands here, since that file
 // is read as well and these win.
 const testBindings = {
@@ -30,64 +39,68 @@ const testBindings = {
   MAIL_FROM: 'gate@toolgate.test',
 };
 
-export default defineConfig({
-  test: {
-    // The Worker logs a line a request; only a failing test's are worth reading.
-    silent: 'passed-only',
-    reporters: ['default', './test/support/summary-reporter.ts'],
-    projects: [
-      {
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.{ts,tsx}'],
-          exclude: ['test/runtime/**', 'test/contract/**'],
-          // These files share nothing but modules, so one module graph serves them all.
-          isolate: false,
-          // Some think for seconds on a busy machine, none for ever.
-          testTimeout: 30_000,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        plugins: [
-          cloudflareTest({
-            wrangler: { configPath: './wrangler.toml' },
-            miniflare: {
-              bindings: testBindings,
-              queueConsumers: {
-                toolgate: { maxBatchTimeout: 0, maxRetries: 2, retryDelay: 0, deadLetterQueue: 'toolgate-dead' },
-                'toolgate-dead': { maxBatchTimeout: 0 },
-              },
-            },
-          }),
-        ],
-        test: {
-          name: 'runtime',
-          include: ['test/runtime/**/*.test.{ts,tsx}'],
-          setupFiles: ['./test/runtime/apply-migrations.ts'],
-          provide: {
-            migrations: await readD1Migrations({
-              migrationsDir: '.',
-              migrationsPattern: '{migrations,src/tools/*/migrations}/*.sql',
-            }),
+export default defineConfig(({ mode }) => {
+  const isWhole = mode === 'whole';
+  const passedOver = isWhole ? globSync(FILES).filter((file) => !isSampled(file)) : [];
+  return {
+    test: {
+      // The Worker logs a line a request; only a failing test's are worth reading.
+      silent: 'passed-only',
+      reporters: ['default', './test/support/summary-reporter.ts'],
+      projects: [
+        {
+          test: {
+            name: 'unit',
+            include: [FILES],
+            exclude: ['test/runtime/**', 'test/contract/**', ...passedOver],
+            provide: { isWhole },
+            // These files share nothing but modules, so one module graph serves them all.
+            isolate: false,
+            // Some think for seconds on a busy machine, none for ever.
+            testTimeout: 30_000,
+            sequence: { groupOrder: 0 },
           },
-          testTimeout: 20_000,
-          // On two cores the default is one at a time, and most of what these files do is to wait.
-          maxWorkers: Math.max(2, availableParallelism() - 1),
-          sequence: { groupOrder: 1 },
         },
-      },
-      {
-        test: {
-          name: 'contract',
-          include: ['test/contract/**/*.test.{ts,tsx}'],
-          // Each file starts a whole Worker: two at a time would only fight over the cores and make timings lie.
-          fileParallelism: false,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          sequence: { groupOrder: 2 },
+        {
+          plugins: [
+            cloudflareTest({
+              wrangler: { configPath: './wrangler.toml' },
+              miniflare: {
+                bindings: testBindings,
+                queueConsumers: {
+                  toolgate: { maxBatchTimeout: 0, maxRetries: 2, retryDelay: 0, deadLetterQueue: 'toolgate-dead' },
+                  'toolgate-dead': { maxBatchTimeout: 0 },
+                },
+              },
+            }),
+          ],
+          test: {
+            name: 'runtime',
+            include: ['test/runtime/**/*.test.{ts,tsx}'],
+            exclude: passedOver,
+            setupFiles: ['./test/runtime/apply-migrations.ts'],
+            provide: { migrations, isWhole },
+            testTimeout: 20_000,
+            // On two cores the default is one at a time, and most of what these files do is to wait.
+            maxWorkers: Math.max(2, availableParallelism() - 1),
+            sequence: { groupOrder: 1 },
+          },
         },
-      },
-    ],
-  },
+        {
+          test: {
+            name: 'contract',
+            include: ['test/contract/**/*.test.{ts,tsx}'],
+            exclude: passedOver,
+            provide: { isWhole },
+            globalSetup: ['./test/contract/one-worker.ts'],
+            // Two files at a time would only fight over the cores and make timings lie.
+            fileParallelism: false,
+            testTimeout: 60_000,
+            hookTimeout: 120_000,
+            sequence: { groupOrder: 2 },
+          },
+        },
+      ],
+    },
+  };
 });

@@ -47,8 +47,7 @@ try {
 async function firstBroken(): Promise<Broken | null> {
   return (
     (await first(view.auditRows(), (row) => verification.takeRow(row))) ??
-    (await first(view.attempts(), (attempt) => verification.takeAttempt(attempt))) ??
-    verification.endLedger() ??
+    (await first(view.attempts(), (attempt) => (verification.takeAttempt(attempt), null))) ??
     (await first(view.heads(), (head) => verification.takeHead(head))) ??
     verification.endHeads() ??
     (await lookAgain())
@@ -57,7 +56,7 @@ async function firstBroken(): Promise<Broken | null> {
 
 async function lookAgain(): Promise<Broken | null> {
   const late = verification.late();
-  if (late.length === 0) return verification.endLate();
+  if (late.length === 0) return verification.end();
   console.error(
     `${counted(late.length, 'session')} may have rows on their way; looking again in ${TRAVEL_MS / 1_000} s …`,
   );
@@ -67,7 +66,7 @@ async function lookAgain(): Promise<Broken | null> {
     const found = await first(rowsOfSession, (row) => (row.uid === uid ? verification.takeLateRow(row) : null));
     if (found !== null) return found;
   }
-  return verification.endLate();
+  return verification.end();
 }
 
 async function first<Item>(items: AsyncIterable<Item>, take: (item: Item) => Broken | null): Promise<Broken | null> {

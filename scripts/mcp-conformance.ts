@@ -1,6 +1,6 @@
 /**
- * `SESSION_TOKEN=… npm run mcp:conformance -- URL`: the protocol's public conformance suite against /mcp of the Worker at
- * that origin, once for each revision. The suite cannot send a credential, so a proxy does, and it makes some two hundred
+ * `SESSION_TOKEN=… npm run mcp:conformance -- URL [REVISION …]`: the protocol's public conformance suite against /mcp of the Worker at
+ * that origin, once for each revision (all three, where none is named). The suite cannot send a credential, so a proxy does, and it makes some two hundred
  * calls: the session should have that many steps. What cannot apply stands, with its reason, in
  * test/contract/mcp-not-applicable.yaml.
  */
@@ -16,15 +16,15 @@ const NOT_APPLICABLE = path.join(import.meta.dirname, '../test/contract/mcp-not-
 /** All that the suite has scenarios for and that is still spoken; each run also holds every answer to that revision's schema. */
 const REVISIONS = ['2025-06-18', '2025-11-25', '2026-07-28'];
 
-const [url] = process.argv.slice(2);
+const [url, ...named] = process.argv.slice(2);
 const token = process.env['SESSION_TOKEN'];
 if (url === undefined || token === undefined) {
-  console.error('usage: SESSION_TOKEN=… npm run mcp:conformance -- URL');
+  console.error('usage: SESSION_TOKEN=… npm run mcp:conformance -- URL [REVISION …]');
   process.exit(2);
 }
 
 const proxy = await startAuthorizingProxy(url, token);
-for (const revision of REVISIONS) {
+for (const revision of named.length === 0 ? REVISIONS : named) {
   console.log(`\nMCP ${revision}`);
   const options = ['--suite', 'all', '--spec-version', revision, '--expected-failures', NOT_APPLICABLE];
   const suite = spawn(process.execPath, [SUITE, 'server', '--url', `${proxy.url}/mcp`, ...options], {

@@ -1,7 +1,8 @@
 /** Reads the operator's lists to their ends. Answers are parsed strictly: a row with a member that no hash covers is none. */
 import * as z from 'zod';
 import { auditRow, type AuditRow } from '../src/gate/ledger/audit-row.ts';
-import type { Head, LedgerAttempt, Place } from './verify-chain.ts';
+import type { BookedAttempt } from './books.ts';
+import type { Head, Place } from './verify-chain.ts';
 
 const next_cursor = z.string().nullable();
 const headsPage = z.object({
@@ -30,7 +31,7 @@ export class OperatorView {
     for await (const { rows } of this.#pages('/admin/audit', auditPage, { ...of, limit: '500' })) yield* rows;
   }
 
-  async *attempts(): AsyncGenerator<LedgerAttempt> {
+  async *attempts(): AsyncGenerator<BookedAttempt> {
     for await (const { rows } of this.#pages('/admin/ledger', ledgerPage)) yield* rows;
   }
 

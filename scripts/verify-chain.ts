@@ -3,6 +3,7 @@
  * Rows travel within seconds, so what is missing at first is kept as late and judged after a second look.
  */
 import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../src/gate/ledger/audit-row.ts';
+import { disagreements, type BookedAttempt, type BookedRow, type Disagreement } from './books.ts';
 
 /** Where something is wrong; `seq` is null where no single row is. */
 export type Broken = {
@@ -15,52 +16,38 @@ export type Broken = {
 
 export type Place = Pick<AuditRow, 'uid' | 'caller_id' | 'session_id'>;
 export type Head = Place & { seq: number; hash: string };
-export type LedgerAttempt = { call_key: string; attempt: number; uid: string; applied: boolean };
 
 /** How far a chain has been followed: the head that its rows so far add up to. */
 type Chain = Head;
-type EffectRow = Place & { seq: number };
 
 export class Verification {
   readonly #chains = new Map<string, Chain>();
-  /** Rows that say an attempt was applied, by call key and attempt. */
-  readonly #effects = new Map<string, EffectRow>();
-  /** Those of them that no attempt of the ledger has confirmed yet. */
-  readonly #unconfirmed = new Set<string>();
-  /** What the ledger has applied, by call key and attempt. */
-  readonly #applied = new Set<string>();
-  readonly #lateAttempts = new Map<string, LedgerAttempt>();
+  /** The rows that tell of effects. */
+  readonly #effects: BookedRow[] = [];
+  readonly #attempts: BookedAttempt[] = [];
   readonly #lateHeads = new Map<string, Head>();
   readonly #headless = new Map<string, Place>();
   readonly #places = new Map<string, Place>();
 
-  /** A row of the audit, each session's in the order of `seq`. */
+  /** A row of the audit, each session's in the order of `seq`. Checks it against the one before it and goes on from it. */
   takeRow(row: AuditRow): Broken | null {
-    const broken = this.#follow(row);
-    if (broken !== null || row.attempt === null) return broken;
-    this.#unconfirmed.add(effectName(row.key, row.attempt));
+    const chain = this.#chains.get(row.uid) ?? emptyChain(row);
+    if (row.caller_id !== chain.caller_id || row.session_id !== chain.session_id)
+      return brokenAt(row, 'names another session than the rows before it');
+    if (row.seq !== chain.seq + 1) return brokenAt({ ...row, seq: chain.seq + 1 }, 'is missing');
+    if (chainHash(chain.hash, row) !== row.hash) return brokenAt(row, 'was changed, or the row before it');
+    const misfit = argumentsMisfit(row);
+    if (misfit !== null) return brokenAt(row, misfit);
+    const { uid, seq, key, attempt, hash } = row;
+    if (attempt !== null) this.#effects.push({ uid, seq, key, attempt });
+    if (chain.seq === 0) this.#headless.set(uid, placeOf(row));
+    this.#chains.set(uid, { ...placeOf(row), seq, hash });
     return null;
   }
 
   /** An attempt of the ledger, after all rows: whatever row they tell of was there before. */
-  takeAttempt(attempt: LedgerAttempt): Broken | null {
-    const name = effectName(attempt.call_key, attempt.attempt);
-    const row = this.#effects.get(name);
-    if (attempt.applied && this.#applied.has(name)) return this.#twice(attempt);
-    if (attempt.applied) this.#applied.add(name);
-    if (attempt.applied && row === undefined) this.#lateAttempts.set(name, attempt);
-    if (row === undefined) return null;
-    if (!attempt.applied) return brokenAt(row, 'tells of an effect, but the ledger says that its attempt is void');
-    if (attempt.uid !== row.uid) return brokenAt(row, 'tells of an effect that another session had');
-    this.#unconfirmed.delete(name);
-    return null;
-  }
-
-  /** Says which row tells of an effect that the ledger does not have, after all attempts. */
-  endLedger(): Broken | null {
-    const [name] = this.#unconfirmed;
-    const row = name === undefined ? undefined : this.#effects.get(name);
-    return row === undefined ? null : brokenAt(row, 'tells of an effect that the ledger does not have');
+  takeAttempt(attempt: BookedAttempt): void {
+    this.#attempts.push(attempt);
   }
 
   /** The end of a chain by the word of its session object, after all rows. */
@@ -82,24 +69,25 @@ export class Verification {
 
   /** The sessions to read again, since rows of theirs may have been on their way. */
   late(): Place[] {
-    const uids = [...this.#lateHeads.keys(), ...[...this.#lateAttempts.values()].map(({ uid }) => uid)];
+    const untold = this.#disagreements().flatMap(({ uid, seq }) => (uid !== null && seq === null ? [uid] : []));
+    const uids = [...this.#lateHeads.keys(), ...untold];
     return [...new Set(uids)].flatMap((uid) => this.#places.get(uid) ?? []);
   }
 
   /** A row of the second look; rows seen before are passed over. */
   takeLateRow(row: AuditRow): Broken | null {
     if (row.seq <= (this.#chains.get(row.uid)?.seq ?? 0)) return null;
-    const broken = this.#follow(row);
+    const broken = this.takeRow(row);
     if (broken !== null) return broken;
-    if (row.attempt !== null) this.#lateAttempts.delete(effectName(row.key, row.attempt));
+    if (row.attempt !== null && !this.#isInLedger(row)) this.#effects.pop();
     const head = this.#lateHeads.get(row.uid);
     if (head?.seq !== row.seq) return null;
     this.#lateHeads.delete(row.uid);
     return this.#meets(head, row);
   }
 
-  /** Says what is missing, after the second look. */
-  endLate(): Broken | null {
+  /** Says what is missing and where the books disagree, after the second look. */
+  end(): Broken | null {
     const [head] = this.#lateHeads.values();
     if (head !== undefined) {
       const seq = (this.#chains.get(head.uid)?.seq ?? 0) + 1;
@@ -108,42 +96,20 @@ export class Verification {
         `is missing: the session object has rows up to ${head.seq}; after an outage of D1 they may take five minutes to travel`,
       );
     }
-    const [attempt] = this.#lateAttempts.values();
-    if (attempt === undefined) return null;
-    const { uid, call_key } = attempt;
-    const place = this.#places.get(uid) ?? unknownPlace(uid);
-    const problem = `no row tells of the effect that the ledger has: call key ${call_key}, attempt ${attempt.attempt}`;
-    return { ...place, seq: null, problem };
+    const [first] = this.#disagreements();
+    if (first?.uid == null) return null;
+    return { ...(this.#places.get(first.uid) ?? unknownPlace(first.uid)), ...first, uid: first.uid };
   }
+
+  /** An effect of the second look may have been applied after the ledger was read. */
+  #isInLedger = ({ key, attempt }: BookedRow): boolean =>
+    this.#attempts.some((each) => each.call_key === key && each.attempt === attempt);
+
+  #disagreements = (): Disagreement[] => disagreements({ rows: this.#effects, attempts: this.#attempts });
 
   get counts(): { rows: number; sessions: number; effects: number } {
     const rows = [...this.#chains.values()].reduce((sum, { seq }) => sum + seq, 0);
-    return { rows, sessions: this.#chains.size, effects: this.#effects.size };
-  }
-
-  /** Checks a row against the one before it and goes on from it. */
-  #follow(row: AuditRow): Broken | null {
-    const chain = this.#chains.get(row.uid) ?? emptyChain(row);
-    if (row.caller_id !== chain.caller_id || row.session_id !== chain.session_id)
-      return brokenAt(row, 'names another session than the rows before it');
-    if (row.seq !== chain.seq + 1) return brokenAt({ ...row, seq: chain.seq + 1 }, 'is missing');
-    if (chainHash(chain.hash, row) !== row.hash) return brokenAt(row, 'was changed, or the row before it');
-    const misfit = argumentsMisfit(row);
-    if (misfit !== null) return brokenAt(row, misfit);
-    if (row.attempt !== null) {
-      const name = effectName(row.key, row.attempt);
-      if (this.#effects.has(name)) return brokenAt(row, 'tells of an effect that another row tells of');
-      this.#effects.set(name, { ...placeOf(row), seq: row.seq });
-    }
-    if (chain.seq === 0) this.#headless.set(row.uid, placeOf(row));
-    this.#chains.set(row.uid, { ...placeOf(row), seq: row.seq, hash: row.hash });
-    return null;
-  }
-
-  #twice({ uid, call_key, attempt }: LedgerAttempt): Broken {
-    const row = this.#effects.get(effectName(call_key, attempt));
-    const problem = `the ledger has two effects of one attempt: call key ${call_key}, attempt ${attempt}`;
-    return { ...(row === undefined ? unknownPlace(uid) : placeOf(row)), seq: null, problem };
+    return { rows, sessions: this.#chains.size, effects: this.#effects.length };
   }
 
   #meets(head: Head, { seq, hash }: Pick<Chain, 'seq' | 'hash'>): Broken | null {
@@ -151,7 +117,22 @@ export class Verification {
   }
 }
 
-const effectName = (key: string | null, attempt: number): string => `${key} ${attempt}`;
+type WholeBooks = Omit<Parameters<typeof disagreements>[0], 'rows'> & { rows: readonly AuditRow[] };
+
+/** All that is wrong with whole chains and the attempts of their sessions, by those who hold them at once. */
+export function bookFaults({ rows, ...ledger }: WholeBooks): Disagreement[] {
+  const chain = new Verification();
+  const steps = new Set<string>();
+  const faults: Disagreement[] = [];
+  for (const row of rows) {
+    const broken = chain.takeRow(row);
+    if (broken !== null) faults.push(broken);
+    const place = `${row.uid} step ${row.step}`;
+    if (row.kind === 'call' && steps.has(place)) faults.push(brokenAt(row, 'takes a step that another call took'));
+    if (row.kind === 'call') steps.add(place);
+  }
+  return [...faults, ...disagreements({ rows, ...ledger })];
+}
 
 const emptyChain = (place: Place): Chain => ({
   ...placeOf(place),

@@ -5,7 +5,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { Ollama } from 'ollama';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { runAnthropic } from '../../examples/anthropic.ts';
 import { runGeminiInteractions } from '../../examples/gemini-interactions.ts';
 import { runGemini } from '../../examples/gemini.ts';
@@ -17,16 +17,12 @@ import { rehearse } from '../../examples/rehearsal.ts';
 import { replay } from '../../examples/scripted-model.ts';
 import { openSession, toolgate, type Gate } from '../../examples/toolgate.ts';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
-import { freshWorker, type Client } from './client.ts';
+import { sharedWorker } from './shared-worker.ts';
 
 const PLEA = 'Please refund 9.90 of ORD-1001, it arrived damaged.';
 const SAID = 'I have refunded 9.90 BRL of order ORD-1001.';
 
-let client: Client;
-beforeAll(async () => {
-  client = await freshWorker();
-});
-afterAll(() => client.stop());
+const client = sharedWorker();
 
 const recorded = (provider: string): object[] =>
   JSON.parse(readFileSync(join(import.meta.dirname, `../../examples/recorded/${provider}.json`), 'utf8')) as object[];
@@ -73,20 +69,24 @@ const loops: Record<string, Run> = {
 };
 
 describe('the agent loops', () => {
-  it.each(Object.entries(loops))('take %s through look-up, mistake, refund and end', async (provider, loop) => {
-    const gate = await newGate(1_000);
-    const { result, requests } = await replay(recorded(provider), (url) => loop(url, gate));
-    expect(result).toBe(SAID);
-    expect(codesTold(requests)).toEqual(['OK', 'OK', 'INVALID_ARGUMENTS', 'OK']);
-    expect(requests).toHaveLength(4);
-  });
-
-  it('move the money once each', async () => {
-    const { json } = await client.send('/admin/ledger', { credential: client.worker.adminToken });
-    const applied = (json['rows'] as { applied: boolean }[]).filter((row) => row.applied);
-    expect(applied).toHaveLength(Object.keys(loops).length);
-  });
+  it.each(Object.entries(loops))(
+    'take %s through look-up, mistake, refund and end, and move the money once',
+    async (provider, loop) => {
+      const gate = await newGate(1_000);
+      const before = await appliedEffects();
+      const { result, requests } = await replay(recorded(provider), (url) => loop(url, gate));
+      expect(result).toBe(SAID);
+      expect(codesTold(requests)).toEqual(['OK', 'OK', 'INVALID_ARGUMENTS', 'OK']);
+      expect(requests).toHaveLength(4);
+      expect((await appliedEffects()) - before).toBe(1);
+    },
+  );
 });
+
+async function appliedEffects(): Promise<number> {
+  const { json } = await client.send('/admin/ledger?limit=500', { credential: client.worker.adminToken });
+  return (json['rows'] as { applied: boolean }[]).filter(({ applied }) => applied).length;
+}
 
 /** The approver's part: reads the mail about the caller's one approval, opens its link, types the amount. */
 async function approveOf(callerId: string): Promise<void> {

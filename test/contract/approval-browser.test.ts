@@ -1,33 +1,25 @@
 /** An approver with a keyboard, a browser and the link from the mail, against the Worker as it is served. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDemo, type Demo } from '../../scripts/demo-caller.ts';
-import { startWorker, type LocalWorker } from '../../scripts/local-worker.ts';
+import { ORDERS } from './client.ts';
+import { sharedWorker } from './shared-worker.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 /** WCAG 2.2, target size (enhanced), and the touch target of common platform guidelines. */
 const MIN_TARGET_PX = 44;
 
 describe.skipIf(!existsSync(CHROMIUM))('the approval page in a browser', () => {
-  let folder: string;
-  let worker: LocalWorker;
+  const { worker } = sharedWorker();
   let demo: Demo;
   let browser: Browser;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'toolgate-'));
-    worker = await startWorker({ persistTo: folder, secretsFile: join(folder, 'secrets') });
     demo = await openDemo(worker);
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
   });
-  afterAll(async () => {
-    await browser.close();
-    await worker.stop();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => browser.close());
 
   const agentGets = async (path: string, body?: object): Promise<Record<string, unknown>> => {
     const answer = await fetch(`${worker.url}${path}`, {
@@ -39,7 +31,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the approval page in a browser', () => {
   };
   const refundedSoFar = async (): Promise<unknown> =>
     (
-      (await agentGets('/v1/calls', { tool: 'get_order', arguments: { order_id: 'ORD-1001' } }))['data'] as Record<
+      (await agentGets('/v1/calls', { tool: 'get_order', arguments: { order_id: ORDERS.browser } }))['data'] as Record<
         string,
         unknown
       >
@@ -47,7 +39,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the approval page in a browser', () => {
 
   /** The link of the mail about a new request for a refund. */
   async function askForRefund(amount_cents: number): Promise<string> {
-    const args = { order_id: 'ORD-1001', amount_cents, currency: 'BRL', reason: 'damaged' };
+    const args = { order_id: ORDERS.browser, amount_cents, currency: 'BRL', reason: 'damaged' };
     const outcome = await agentGets('/v1/calls', { tool: 'refund_order', arguments: args });
     const { id } = outcome['approval'] as { id: string };
     return vi.waitFor(async () => linkOf((await worker.mails()).find(({ subject }) => subject.includes(id))?.text), {
@@ -69,7 +61,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the approval page in a browser', () => {
     return { page, complaints };
   }
 
-  it('is decided with the keyboard alone, and not by an Enter that comes too early', async () => {
+  it('is decided with only the keyboard, and not by an Enter that comes too early', async () => {
     const { page, complaints } = await openPage(await askForRefund(2590));
     const focused = page.locator(':focus');
 

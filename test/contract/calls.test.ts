@@ -1,6 +1,7 @@
 /** docs/specification.md#credentials and docs/specification.md#requests-and-problems: what holds for every request, and calls, from outside. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freshWorker, slugOf, type Caller, type Client, type Session } from './client.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ORDERS, slugOf, type Caller, type Session } from './client.ts';
+import { sharedWorker } from './shared-worker.ts';
 
 const KIB = 1024;
 const SLUGS = [
@@ -9,19 +10,17 @@ const SLUGS = [
   ...['method-not-allowed', 'misdirected', 'not-configured', 'unavailable'],
 ];
 
-const ORDER = { order_id: 'ORD-1001' };
+const ORDER = { order_id: ORDERS.calls };
 const BIG_REFUND = {
   tool: 'refund_order',
   arguments: { ...ORDER, amount_cents: 11_000, currency: 'BRL', reason: 'damaged' },
 };
 
-let client: Client;
+const client = sharedWorker();
 let caller: Caller;
 beforeAll(async () => {
-  client = await freshWorker();
   caller = await client.newCaller();
 });
-afterAll(() => client.stop());
 
 describe('a request', () => {
   let session: Session;
@@ -90,7 +89,7 @@ describe('a request', () => {
     }
   });
 
-  it('with a bad credential gets one wording, whatever is wrong with it', async () => {
+  it('with a bad credential gets the same answer for every fault', async () => {
     const other = await client.newCaller();
     const unknown = `tgk_${'a'.repeat(16)}_${'A'.repeat(43)}`;
     const mixed = `tgk_${caller.caller_id}_${other.api_key.slice(-43)}`;
@@ -188,7 +187,7 @@ describe('POST /v1/calls', () => {
       code: 'OK',
       step: 1,
       replayed: false,
-      data: { order_id: 'ORD-1001', total_cents: 12_000, refunded_cents: 0, currency: 'BRL' },
+      data: { ...ORDER, total_cents: 12_000, refunded_cents: 0, currency: 'BRL' },
     });
     expect(headers.get('ratelimit-policy')).toBe('"steps";q=10');
     expect(headers.get('ratelimit')).toBe('"steps";r=9');
@@ -219,7 +218,7 @@ describe('POST /v1/calls', () => {
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(text).toBe(
       '<tool_observation name="get_order" id="a_b">{"call_id":"a\\"b","code":"OK","data":{"currency":"BRL",' +
-        '"order_id":"ORD-1001","refunded_cents":0,"total_cents":12000},"ok":true,"step":1,"tool":"get_order"}</tool_observation>',
+        `"order_id":"${ORDERS.calls}","refunded_cents":0,"total_cents":12000},"ok":true,"step":1,"tool":"get_order"}</tool_observation>`,
     );
   });
 

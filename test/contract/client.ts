@@ -1,4 +1,4 @@
-/** A whole Worker of its own, and requests to it from outside as operator, caller or agent. */
+/** Requests to a Worker from outside, as operator, caller or agent. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +9,12 @@ export type Answer = { status: number; headers: Headers; text: string; json: Jso
 export type Sent = { method?: string; credential?: string; body?: unknown; headers?: Record<string, string> };
 export type Caller = { caller_id: string; api_key: string };
 export type Session = { session_id: string; token: string; expires_at: string; policy: Json };
+type Served = Pick<LocalWorker, 'url' | 'adminToken' | 'mails'>;
 
-/** `start` is that of another copy of the repository. */
+/** Orders of 120.00 BRL of CUS-1 in the shared Worker, one for each file that looks at what is refunded. */
+export const ORDERS = { calls: 'ORD-2001', mcp: 'ORD-2002', openapi: 'ORD-2003', browser: 'ORD-2004' };
+
+/** A Worker of the test's own. `start` may be that of another copy of the repository, or do more. */
 export async function freshWorker(start = startWorker) {
   const folder = mkdtempSync(join(tmpdir(), 'toolgate-'));
   const worker = await start({ persistTo: folder, secretsFile: join(folder, 'secrets') });
@@ -25,7 +29,7 @@ export async function freshWorker(start = startWorker) {
 let addresses = 0;
 const newAddress = (): string => `2001:db8::${(addresses += 1).toString(16)}`;
 
-function clientOf(worker: LocalWorker) {
+export function clientOf(worker: Served) {
   /** A string and bytes are sent as they are, anything else as JSON. */
   async function send(path: string, { method, credential, body, headers }: Sent = {}): Promise<Answer> {
     const isWritten = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
@@ -76,6 +80,7 @@ function clientOf(worker: LocalWorker) {
     send('/v1/sessions', { credential: caller.api_key, body });
 
   return {
+    worker,
     send,
     newCaller,
     open,
@@ -86,7 +91,8 @@ function clientOf(worker: LocalWorker) {
   };
 }
 
-export type Client = Awaited<ReturnType<typeof freshWorker>>;
+export type Client = ReturnType<typeof clientOf>;
+export type OwnClient = Awaited<ReturnType<typeof freshWorker>>;
 
 /** The last part of a problem's type. */
 export const slugOf = ({ json }: Answer): string => String(json['type']).replace(/^.*\//, '');

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scripts } from '../../package.json';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
 import type * as localWorker from '../../scripts/local-worker.ts';
-import { freshWorker, type Client } from './client.ts';
+import { freshWorker, type OwnClient } from './client.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COPIED = [
@@ -49,7 +49,7 @@ function withAddedLines(text: string, diff: string): string {
 
 describe('docs/extending.md', () => {
   let copy: string;
-  let client: Client;
+  let client: OwnClient;
   /** What the command says, however it ends. */
   const run = (...command: string[]): Promise<string> =>
     promisify(execFile)(process.execPath, command, { cwd: copy }).then(

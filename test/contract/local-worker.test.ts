@@ -51,7 +51,7 @@ describe('a Worker served on this machine', () => {
     expect(stdout).toContain('"data":{"order_id":"ORD-1001","refunded_cents":2590,"remaining_refundable_cents":9410}');
   });
 
-  it('keeps its fresh secrets for this user alone', () => {
+  it('writes its fresh secrets readable only by this user', () => {
     const file = join(folder, 'secrets');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, 'utf8')).toMatch(

@@ -1,22 +1,21 @@
 /** docs/specification.md#mcp, as the protocol's own client meets it over HTTP. Black box. */
 import { ProtocolError, type Client as McpClient } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refundOverMcp } from '../../examples/mcp-client.ts';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
-import { freshWorker, type Caller, type Client, type Json, type Session } from './client.ts';
+import { ORDERS, type Caller, type Json, type Session } from './client.ts';
+import { sharedWorker } from './shared-worker.ts';
 import { connectMcp, MCP_VERSIONS } from './mcp-client.ts';
 
-const ORDER = { order_id: 'ORD-1001' };
+const ORDER = { order_id: ORDERS.mcp };
 const REFUND = { ...ORDER, amount_cents: 1_000, currency: 'BRL', reason: 'damaged' };
 const CALL_ID = 'toolgate/call_id';
 
-let http: Client;
+const http = sharedWorker();
 let shop: Caller;
 beforeAll(async () => {
-  http = await freshWorker();
   shop = await http.newCaller();
 });
-afterAll(() => http.stop());
 
 /** What the model reads of a result. */
 function observed(result: Awaited<ReturnType<McpClient['callTool']>>): Json {
@@ -35,7 +34,7 @@ describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
     return () => mcp.close();
   });
 
-  it('agrees on its version and meets a server of tools alone', () => {
+  it('agrees on its version and meets a server that offers only tools', () => {
     expect(mcp.getNegotiatedProtocolVersion()).toBe(version);
     expect(mcp.getServerVersion()).toMatchObject({ name: 'toolgate' });
     expect(mcp.getServerCapabilities()).toEqual({ tools: {} });
@@ -63,7 +62,7 @@ describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
   it('calls a tool: data for the program, the framed text for the model', async () => {
     await mcp.listTools();
     const result = await mcp.callTool({ name: 'get_order', arguments: ORDER, _meta: { [CALL_ID]: 'c1' } });
-    const data = { order_id: 'ORD-1001', total_cents: 12_000, currency: 'BRL' };
+    const data = { ...ORDER, total_cents: 12_000, currency: 'BRL' };
     expect(result.isError).toBeUndefined();
     expect(result.structuredContent).toMatchObject(data);
     expect(observed(result)).toMatchObject({ call_id: 'c1', ok: true, code: 'OK', step: 1, data });
@@ -102,7 +101,7 @@ describe.each(MCP_VERSIONS)('an MCP client of %s', (version) => {
     await approveOnPage(await linkInMail(http.worker, approval.id), '10.00');
 
     const done = await mcp.callTool(call);
-    expect(done.structuredContent).toMatchObject({ order_id: 'ORD-1001', refunded_cents: 1_000 });
+    expect(done.structuredContent).toMatchObject({ ...ORDER, refunded_cents: 1_000 });
     expect(observed(done)).toMatchObject({ call_id: 'refund-1', step: 1, ok: true, replayed: true });
     expect(observed(await mcp.callTool({ name: 'get_order', arguments: ORDER }))).toMatchObject({ step: 2 });
   });
@@ -118,7 +117,7 @@ describe('POST /mcp', () => {
     params: { name, arguments: args },
   });
 
-  it('lists the tools in equal bytes to whoever asks, in whatever order the policy names them', async () => {
+  it('lists the tools in equal bytes to every caller, in any order of the policy', async () => {
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const caller = await http.newCaller({ allowed_tools: ['refund_order', 'get_order', 'calculator'] });
     const [one, two] = [await http.newSession({}, shop), await http.newSession({}, caller)];
@@ -134,7 +133,7 @@ describe('POST /mcp', () => {
     const answer = await send(token, batch);
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject([
-      { id: 3, result: { structuredContent: { order_id: 'ORD-1001' } } },
+      { id: 3, result: { structuredContent: ORDER } },
       { id: 3, error: { code: -32_602, data: { code: 'UNKNOWN_TOOL', step: 2 } } },
       { id: 1, result: { isError: true } },
     ]);
@@ -164,15 +163,6 @@ describe('POST /mcp', () => {
     ['half a body', 400, (token: string) => send(token, '{"jsonrpc":"2.0"')],
     ['a packed body', 415, (token: string) => send(token, '{}', { 'Content-Encoding': 'gzip' })],
     ['more than a mebibyte', 413, (token: string) => send(token, { pad: 'x'.repeat(2 ** 20) })],
-    [
-      '129 calls',
-      422,
-      (token: string) =>
-        send(
-          token,
-          Array.from({ length: 129 }, (_, id) => message(id, 'x', {})),
-        ),
-    ],
   ])('refuses %s with %i and takes no step', async (_, status, refused) => {
     const { token } = await http.newSession({}, shop);
     expect((await refused(token)).status).toBe(status);

@@ -1,11 +1,12 @@
 /** docs/specification.md#requests-and-problems: what `/openapi.json` says of every route is what a running Worker answers. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { linkInMail, shownOnPage } from '../../scripts/demo-approval.ts';
 import { providerBodies } from '../support/provider-bodies.ts';
-import { freshWorker, type Answer, type Client, type Json, type Sent } from './client.ts';
+import { ORDERS, type Answer, type Json, type Sent } from './client.ts';
+import { sharedWorker } from './shared-worker.ts';
 import { conformityTo } from './conformity.ts';
 
-const ORDER = { order_id: 'ORD-1001' };
+const ORDER = { order_id: ORDERS.openapi };
 const REFUND = { ...ORDER, amount_cents: 2_590, currency: 'BRL', reason: 'damaged' };
 const ALL_TOOLS = [
   'calculator',
@@ -17,15 +18,13 @@ const ALL_TOOLS = [
 ];
 const TEXT = { Accept: 'text/plain' };
 
-let client: Client;
+const client = sharedWorker();
 let conformity: ReturnType<typeof conformityTo>;
 const misfits: string[] = [];
 
 beforeAll(async () => {
-  client = await freshWorker();
   conformity = conformityTo((await client.send('/openapi.json')).json);
 });
-afterAll(() => client.stop());
 
 /** Sends, and judges what comes back. */
 async function ask(method: string, path: string, sent: Omit<Sent, 'method'> = {}): Promise<Answer> {
@@ -128,7 +127,9 @@ async function askAsApprover(credential: string): Promise<void> {
 async function askAsOperator(token: string, caller_id: string): Promise<void> {
   const id = await askForRefund(token, 500);
   await vi.waitFor(async () => {
-    const { json } = await client.send('/admin/approvals', { credential: client.worker.adminToken });
+    const { json } = await client.send(`/admin/approvals?caller_id=${caller_id}`, {
+      credential: client.worker.adminToken,
+    });
     expect(JSON.stringify(json)).toContain(id);
   }, 10_000);
   for (const action of ['resend', 'withdraw', 'resend']) await asOperator('POST', `/admin/approvals/${id}/${action}`);

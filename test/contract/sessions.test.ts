@@ -1,6 +1,7 @@
 /** docs/specification.md#sessions and docs/specification.md#asking-about-an-approval, from outside. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { freshWorker, slugOf, type Answer, type Caller, type Client, type Session } from './client.ts';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { slugOf, type Answer, type Caller, type Session } from './client.ts';
+import { sharedWorker } from './shared-worker.ts';
 
 const ORDER = { order_id: 'ORD-1001' };
 const refusal = (answer: Answer) => ({ status: answer.status, slug: slugOf(answer), detail: answer.json['detail'] });
@@ -10,13 +11,11 @@ const naming = (status: number, slug: string, field: string) => ({
   detail: expect.stringContaining(field) as string,
 });
 
-let client: Client;
+const client = sharedWorker();
 let shop: Caller;
 beforeAll(async () => {
-  client = await freshWorker();
   shop = await client.newCaller({ max_steps: 20 });
 });
-afterAll(() => client.stop());
 
 describe('POST /v1/sessions', () => {
   it('opens a session with its token, its end and its policy, and shows no address', async () => {
@@ -210,7 +209,7 @@ describe('GET /v1/approvals/{id}', () => {
     });
   });
 
-  it('answers a wait that nobody ends when it is over', async () => {
+  it('answers a wait without a decision when the time is over', async () => {
     const session = await client.newSession({}, shop);
     const started = Date.now();
     expect((await look(session, await ask(session, 100), '?wait=1')).json['status']).toBe('pending');

@@ -1,5 +1,6 @@
 /** What the requests of an episode can be about: callers, sessions, approvals, links and cursors that earlier answers named. */
 import { shownOf } from '../support/shown.ts';
+import { allTools } from '../support/tools.ts';
 import type { Random } from '../simulation/random.ts';
 import type { Asked } from './request.ts';
 import { ADMIN_TOKEN, ORIGIN, type Target } from './target.ts';
@@ -34,14 +35,7 @@ const POLICIES: Json[] = [
     approval_ttl_seconds: 60,
   },
 ];
-export const TOOLS = [
-  'calculator',
-  'count_documents',
-  'get_order',
-  'lookup_document',
-  'refund_order',
-  'search_transactions',
-];
+export const TOOLS = allTools.map(({ name }) => name);
 export const APPROVERS = ['ana@approver.example', 'bo@approver.example'];
 export const ORDERS = Array.from({ length: 12 }, (_, index) => ({
   order_id: `ORD-${1001 + index}`,

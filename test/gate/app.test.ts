@@ -134,7 +134,7 @@ describe('app', () => {
     expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 
-  it('makes its own request id, whatever the client sends', async () => {
+  it('makes its own request id and ignores one that is sent', async () => {
     const headers = { 'X-Request-Id': 'mine', 'CF-Ray': 'mine' };
     const response = await app.request(`${ORIGIN}/healthz`, { headers }, bindings());
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);

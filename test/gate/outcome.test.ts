@@ -97,7 +97,7 @@ describe('messageOf', () => {
     expect(messageOf({ code: 'UPSTREAM_UNAVAILABLE', sent: true })).not.toContain('Nothing was changed.');
   });
 
-  it('names get_approval to whoever waits', () => {
+  it('names get_approval in answers that wait for a person', () => {
     const told = (['pending', 'approved'] as const).map((status) =>
       messageOf({ code: 'CONFIRMATION_REQUIRED', approval: { ...approval, status } }),
     );

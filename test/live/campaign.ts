@@ -8,7 +8,16 @@ import type { BuiltWorker } from './built-worker.ts';
 import { openRecordsOnDisk, type OpenRecord } from './disk.ts';
 import { Gate } from './gate.ts';
 import { SETTLE_LIMIT_MS, untilSettled } from './settling.ts';
-import { checkDecisions, checkLedger, checkRows, checkTold, inTime, verifyAudit, Violation } from './truth.ts';
+import {
+  checkBooks,
+  checkDecisions,
+  checkLedger,
+  checkRows,
+  checkTold,
+  inTime,
+  verifyAudit,
+  Violation,
+} from './truth.ts';
 
 const AGENTS = 12;
 const ORDERS = 12;
@@ -177,6 +186,7 @@ export class Campaign {
       agents.flatMap(({ calls }) => calls),
     );
     for (const { session, calls } of agents) await inTime(() => checkRows(this.#worker, session, calls));
+    await inTime(() => checkBooks(this.#worker));
     await checkLimits(
       this.#worker,
       agents.map(({ session }) => session),

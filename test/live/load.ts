@@ -10,7 +10,7 @@ import { Crowd } from './crowd.ts';
 import { Memory } from './memory.ts';
 import { untilTold } from './settling.ts';
 import { onStage } from './stage.ts';
-import { checkLedger, checkRows, checkTold, inTime, verifyAudit, Violation } from './truth.ts';
+import { checkBooks, checkLedger, checkRows, checkTold, inTime, verifyAudit, Violation } from './truth.ts';
 
 /** Enough to see the accounts agree. */
 const SHORT_MINUTES = '0.05';
@@ -43,6 +43,7 @@ await onStage('load', async (worker) => {
   // Nobody decides here: nothing that waits for a person may have moved.
   await checkConsents(worker, []);
   for (const agent of crowd.agents) await inTime(() => checkRows(worker, agent.session, agent.calls));
+  await inTime(() => checkBooks(worker));
   console.log(await account(worker, calls));
   console.log(await verifyAudit(worker));
   if (soakMs >= MEMORY_SOAK_MS && growth > MAX_GROWTH)

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { canonicalJson } from '../../src/gate/canonical.ts';
 import type { JsonValue } from '../../src/gate/json.ts';
+import { disagreements, type BookedAttempt, type BookedRow, type SubjectTotal } from '../../scripts/books.ts';
 import { runGuarded } from '../../scripts/guarded.ts';
 import type { Call } from './agent.ts';
 import type { Asked } from './approver.ts';
@@ -26,7 +27,7 @@ export function demand(holds: boolean, what: () => string): void {
   if (!holds) throw new Violation(what());
 }
 
-/** One intent, one effect; each order moved by what was applied, and nobody was paid back more than was paid. */
+/** One intent, one effect, and never more is refunded than was paid. */
 export async function checkLedger(worker: BuiltWorker): Promise<void> {
   // No policy here lets a session repeat an effect, so equal rows are doubles whatever key the product gave them.
   for (const intent of ['call_key', 'uid, subject, amount_cents, currency, details']) {
@@ -35,15 +36,22 @@ export async function checkLedger(worker: BuiltWorker): Promise<void> {
     );
     demand(twice.length === 0, () => `applied twice: ${twice.map(({ keys }) => keys).join('; ')}`);
   }
-  const off = await worker.rows<{ order_id: string; refunded_cents: number; applied_cents: number }>(
-    `SELECT order_id, refunded_cents, applied_cents, total_cents FROM (
-       SELECT order_id, total_cents, coalesce(totals.applied_cents, 0) AS refunded_cents,
-         (SELECT coalesce(sum(amount_cents), 0) FROM attempts
-          WHERE attempts.backend = 'ledger:orders' AND attempts.subject = order_id AND applied = 1) AS applied_cents
-       FROM orders LEFT JOIN subject_totals AS totals ON totals.backend = 'ledger:orders' AND totals.subject = order_id)
-     WHERE refunded_cents <> applied_cents OR refunded_cents > total_cents`,
+  const overpaid = await worker.rows<{ order_id: string }>(
+    `SELECT order_id FROM orders
+     JOIN subject_totals ON backend = 'ledger:orders' AND subject = order_id WHERE applied_cents > total_cents`,
   );
-  demand(off.length === 0, () => `orders off their attempts: ${JSON.stringify(off)}`);
+  demand(overpaid.length === 0, () => `refunded more than was paid: ${JSON.stringify(overpaid)}`);
+}
+
+/** Ledger, totals and audit, of all sessions and once all rows have travelled. */
+export async function checkBooks(worker: BuiltWorker): Promise<void> {
+  const rows = await worker.rows<BookedRow>('SELECT uid, seq, key, attempt FROM audit WHERE attempt IS NOT NULL');
+  const attempts = await worker.rows<Required<BookedAttempt> & { applied: number }>(
+    'SELECT call_key, attempt, uid, applied, backend, subject, amount_cents FROM attempts',
+  );
+  const totals = await worker.rows<SubjectTotal>('SELECT backend, subject, applied_cents FROM subject_totals');
+  const [first] = disagreements({ rows, attempts, totals });
+  demand(first === undefined, () => `the books disagree: ${JSON.stringify(first)}`);
 }
 
 /** What hosts were told of their refunds is so: done exactly if and as the ledger says, and never taken back. */

@@ -23,7 +23,7 @@ const seen = async (answer: ReturnType<typeof visit>): Promise<string> => {
 };
 
 describe("a session token that is not the session's", () => {
-  it('is one 401 whatever is wrong with it, on every route, and no object begins to keep anything', async () => {
+  it('is the same 401 for every fault on every route, and no object stores anything', async () => {
     const [mine, theirs] = [await newAgent(), await newAgent()];
     const expiresAt = Date.now() + HOUR_MS;
     const claims = { caller: mine.caller_id, session: mine.session_id, uid: mine.uid, expiresAt };

@@ -109,7 +109,7 @@ describe('a link that is used again', () => {
   });
 });
 
-describe('whoever only looks', () => {
+describe('a reader of the page', () => {
   it('changes nothing by fetching ahead, in part, or with the fields of the form', async () => {
     const before = await dumpOf(parked.agent.object);
     const ahead = [
@@ -162,7 +162,7 @@ describe('a form from elsewhere', () => {
     expect(await dumpOf(parked.agent.object)).toBe(before);
   });
 
-  it('decides nothing in any other type than a form, whatever the Origin says', async () => {
+  it('decides nothing in another content type than a form, with any Origin', async () => {
     const before = await dumpOf(parked.agent.object);
     const types = [
       ...[
@@ -211,7 +211,7 @@ describe('every answer to a link', () => {
     expect(headers.has('set-cookie')).toBe(false);
   }
 
-  it('can be framed by nobody, cached by nobody, and loads nothing, whatever it says', async () => {
+  it('cannot be framed or cached, and loads nothing', async () => {
     const answers: [number, Promise<Seen>][] = [
       [200, visit(link)],
       [200, visit(link, { method: 'HEAD' })],

@@ -18,8 +18,8 @@ const KIB = 1024;
 describe('a bomb', () => {
   const deep = (depth: number): string => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
 
-  it('of size, depth or number is refused unread or in time, and takes no step where it is no call', async () => {
-    const { agent, token, call } = await freeAgent();
+  it('of size or depth is refused unread or in time, and takes no step where it is no call', async () => {
+    const { agent, call } = await freeAgent();
     const bodies: [unknown, number][] = [
       [`{"tool":"${'x'.repeat(64 * KIB)}"}`, 413],
       [`{"tool":"x","arguments":${deep(100)}}`, 400],
@@ -30,21 +30,7 @@ describe('a bomb', () => {
       [`"${String.raw`\u0041`.repeat(10_000)}"`, 422],
     ];
     for (const [body, status] of bodies) expect((await call(body)).status).toBe(status);
-    const many = (calls: number): object => ({
-      output: Array.from({ length: calls }, (_, index) => ({
-        type: 'function_call',
-        call_id: `c${index}`,
-        name: 'x',
-        arguments: '{}',
-      })),
-    });
-    expect((await sendAs(token, '/v1/calls/openai', many(129))).status).toBe(422);
-    expect((await sendAs(token, '/v1/calls/openai', `{"output":[],"pad":"${'x'.repeat(1024 * KIB)}"}`)).status).toBe(
-      413,
-    );
     expect(await auditIn(agent.object)).toEqual([]);
-    const { status, body } = await sendAs(token, '/v1/calls/openai', many(128));
-    expect({ status, outcomes: (body['outcomes'] as unknown[]).length }).toEqual({ status: 200, outcomes: 128 });
   });
 
   it('within arguments is one outcome of a few kilobytes', async () => {

@@ -70,7 +70,7 @@ describe('a body that outlives its session token', () => {
 });
 
 describe('a body that outlives its API key', () => {
-  it('joins no session again, and makes none last longer', async () => {
+  it('neither joins a session nor extends it', async () => {
     const { caller_id, api_key } = await makeCaller();
     const { session_id } = await openSessionOf(api_key);
     const kept = env.DB.prepare('SELECT uid, expires_at FROM sessions WHERE caller_id = ?').bind(caller_id);

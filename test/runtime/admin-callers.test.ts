@@ -22,7 +22,7 @@ async function policyOf(callerId: string): Promise<Record<string, unknown> | und
 }
 
 describe('/admin', () => {
-  it.each(['/admin/callers', '/admin/audit', '/admin/nothing'])('shows %s to the operator alone', async (path) => {
+  it.each(['/admin/callers', '/admin/audit', '/admin/nothing'])('shows %s only to the operator', async (path) => {
     const { api_key } = await makeCaller();
     const { status, headers } = await ask(api_key, 'GET', path);
     expect(status).toBe(401);

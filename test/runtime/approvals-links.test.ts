@@ -88,7 +88,7 @@ describe('a link', () => {
 });
 
 describe('looking', () => {
-  it('changes nothing, whoever looks, whenever', async () => {
+  it('changes nothing when it is opened by anyone at any time', async () => {
     const parked = await parkedRefund();
     await runAlarm(parked.agent.object);
     await vi.waitFor(async () => {

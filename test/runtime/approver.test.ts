@@ -81,7 +81,7 @@ describe('an approval by mail', () => {
     expect(await (await open(bos ?? '')).text()).toContain('It was approved by another approver');
   });
 
-  it('decides nothing for whoever only looks', async () => {
+  it('decides nothing when an approver only opens the page', async () => {
     const parked = await parkedRefund();
     const link = linkIn(parked.mails.get(APPROVERS[0] ?? ''));
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'PUT']) await (await open(link, { method })).text();
@@ -89,7 +89,7 @@ describe('an approval by mail', () => {
     expect(await stateOf(parked)).toMatchObject({ status: 'pending' });
   });
 
-  it('asks anew where the order was refunded meanwhile', async () => {
+  it('asks again if the order was refunded meanwhile', async () => {
     const { mails, order } = await parkedRefund();
     const link = linkIn(mails.get(APPROVERS[0] ?? ''));
     await moved(order, 1_000);

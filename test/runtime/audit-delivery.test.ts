@@ -139,7 +139,7 @@ describe('the rows of a log', () => {
     expect(await storedOf(agent)).toEqual(await auditIn(agent.object));
   });
 
-  it('arrive with their arguments where D1 failed in a way nobody knows', async () => {
+  it('arrive with their arguments after an unknown error of D1', async () => {
     const agent = await agentThatSaid('{"a":1}');
     const batch = vi.spyOn(env.DB, 'batch');
     for (const _ of [1, 2]) batch.mockRejectedValueOnce(new Error('D1_ERROR: Failed to parse body as JSON'));
@@ -148,7 +148,7 @@ describe('the rows of a log', () => {
   });
 });
 
-describe('a row that D1 refuses alone', () => {
+describe('a single row that D1 refuses', () => {
   it('travels without its arguments, marked, and neither it nor its neighbours break the chain', async () => {
     const agent = await agentThatSaid('{"a":1}', '{"a":"poison"}', '{"a":3}');
     const stop = await meetRows(agent.uid, "NEW.arguments LIKE '%poison%'", "RAISE(ABORT, 'refused')");

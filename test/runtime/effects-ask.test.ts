@@ -131,7 +131,7 @@ describe('an executed record under "ask"', () => {
     expect(await codeOf(again())).toBe('POLICY_LIMIT');
   });
 
-  it('starts the count of its calls anew with each decision', async () => {
+  it('starts the count of its calls again with each decision', async () => {
     const { agent, again, id } = await askedAgain();
     expect(await codeOf(again())).toBe('CONFIRMATION_REQUIRED');
     expect(await codeOf(again())).toBe('LOOP_DETECTED');
@@ -151,7 +151,7 @@ describe('an executed record under "ask"', () => {
 });
 
 describe('an identical call under "ask"', () => {
-  it('that came while the first was judged is a replay of it, and asks nobody', async () => {
+  it('that came while the first was judged is a replay of it and asks no approver', async () => {
     const order = await newOrder();
     const agent = await newAgent(ASK);
     const arrived = watchArrivals();

@@ -67,7 +67,7 @@ describe('a call_id that another call has', () => {
     expect(await codeOf(agent.call('refund_order', refund(order), 'third'))).toBe('LOOP_DETECTED');
   });
 
-  it('belongs to nobody where the call that had it died without a record, whoever was refused meanwhile', async () => {
+  it('is free again if the call that had it died without a record', async () => {
     const order = await newOrder();
     const agent = await newAgent(UNASKED);
     const judging = watchD1().stop('check', 'before');

@@ -105,7 +105,7 @@ describe('a claimed record that runs', () => {
     expect(await statesIn(agent)).toEqual(['claimed']);
   });
 
-  it('is unknown whatever the send throws, our own exceptions included', async () => {
+  it('is unknown after any exception of the send, our own included', async () => {
     const { agent, sending, first } = await running('before', () => Promise.reject(new TypeError('a bug of ours')));
     sending.release();
     expect(await first).toBe('UPSTREAM_UNAVAILABLE');

@@ -18,7 +18,7 @@ import {
   statesIn,
   wordOf,
 } from '../support/effects.ts';
-import { everyObjectDies, isRefused, losesAnswer, watchD1 } from '../support/faults.ts';
+import { isRefused, losesAnswer, watchD1 } from '../support/faults.ts';
 import { revoke, runAlarm } from '../support/inside.ts';
 import { ledgerOf, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
@@ -49,7 +49,7 @@ describe.each([
   { state: 'expired', ledger: { refunded_cents: 0, applied: 0, voids: 0 } },
   { state: 'failed', ledger: { refunded_cents: 0, applied: 0, voids: 0 } },
 ])('a record that is $state', ({ state, ledger }) => {
-  it.each(['approve', 'reject'] as const)('is shown to whoever would %s it, and stays', async (decision) => {
+  it.each(['approve', 'reject'] as const)('is shown to an approver who tries to %s it, and stays', async (decision) => {
     const { order, agent, id } = await parked();
     await endings[state]?.(agent, id);
     const rows = await provenLog(agent);
@@ -71,15 +71,6 @@ describe.each([
     expect(await statesIn(agent)).toEqual([state]);
     expect(await ledgerOf(order)).toEqual(ledger);
   });
-
-  it('stays so if the object dies', async () => {
-    const { order, agent, id } = await parked();
-    await endings[state]?.(agent, id);
-    await everyObjectDies();
-    expect(await statesIn(agent)).toEqual([state]);
-    await provenInD1(agent);
-    expect(await ledgerOf(order)).toEqual(ledger);
-  });
 });
 
 describe('an identical call', () => {
@@ -96,7 +87,7 @@ describe('an identical call', () => {
     expect((await ledgerOf(order)).refunded_cents).toBe(5180);
   });
 
-  it('is CONFIRMATION_REJECTED with the note after a rejection, for this session alone', async () => {
+  it('is CONFIRMATION_REJECTED with the note after a rejection, in this session only', async () => {
     const { order, agent, id } = await parked();
     await rejects(agent, id, 'Not without the parcel');
     const outcome = outcomeOf(await agent.call('refund_order', refund(order)));
@@ -179,7 +170,7 @@ describe('an attempt', () => {
   });
 });
 
-describe('a pending record that nobody decided', () => {
+describe('a pending record without a decision', () => {
   it.each([
     { by: 'withdrawal', code: 'WITHDRAWN', actor: 'operator' },
     { by: 'the end of its session', code: 'SESSION_ENDED', actor: 'session' },

@@ -113,7 +113,7 @@ describe('a call sent again', () => {
 });
 
 describe('a read sent again', () => {
-  it('is a new call once the first is settled, whatever its outcome was', async () => {
+  it('is a new call once the first is settled with any outcome', async () => {
     const order = await newOrder();
     const agent = await newAgent();
     for (const args of [{ order_id: order }, { order_id: 'ORD-0000' }, 'no object']) {

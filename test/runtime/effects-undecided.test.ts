@@ -229,7 +229,7 @@ describe('a pending record', () => {
     expect(await ledgerOf(order)).toMatchObject({ refunded_cents: 0 });
   });
 
-  it('opens another approval once it expired, which alone can be decided', async () => {
+  it('opens another approval once it expired, and only the new one can be decided', async () => {
     const order = await newOrder();
     const agent = await newAgent({ approval_ttl_seconds: 3600 });
     const first = await parks(agent, refund(order));

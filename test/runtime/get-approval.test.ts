@@ -90,7 +90,7 @@ describe('get_approval', () => {
     expect(codeOf(await sendAs(await tokenOf(agent), '/v1/calls', body))).toBe('INVALID_JSON');
   });
 
-  it('finds no approval of another session, and none that does not exist', async () => {
+  it('finds neither an approval of another session nor an unknown one', async () => {
     const { id } = await parkedRefund();
     const other = await newAgent();
     for (const unknown of [id, `apr_${'0'.repeat(32)}`])

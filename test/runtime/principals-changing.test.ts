@@ -118,7 +118,7 @@ describe('a change during a call', () => {
   });
 });
 
-describe('an object of which nobody opened a session', () => {
+describe('an object without a session', () => {
   const proof = { approval_id: 'apr_1', approver: 0, bits: '0'.repeat(32) };
   const message = { type: 'approval', object: 'nobody', approval_id: 'apr_1', approver: 0 } as const;
   const decision = {

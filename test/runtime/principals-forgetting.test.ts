@@ -110,7 +110,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('that is forgotten while it is rejoined is opened anew', async () => {
+  it('is opened again if it is forgotten while it is rejoined', async () => {
     const agent = await usedAgent();
     at(AHEAD + 31 * DAY_MS);
     beforeNextBatch(() => runAlarm(agent.object));

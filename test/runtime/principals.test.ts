@@ -233,7 +233,7 @@ describe("a caller's change", () => {
     expect(await listed(caller_id)).toEqual([]);
   });
 
-  it('that ends the session while it opens leaves none', async () => {
+  it('leaves no session if it ends the session while it opens', async () => {
     const caller_id = await newCaller();
     whileOpening(() => stubOf(objectOf(caller_id)).end(null));
     expect(await open(caller_id)).toEqual({ refused: 'ended' });

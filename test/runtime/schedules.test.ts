@@ -14,9 +14,10 @@ import { recount, type Answered } from '../simulation/recount.ts';
 import type { Disturbance, Scenario } from '../simulation/scenario.ts';
 import { RealStage } from '../support/real-stage.ts';
 import { KEY_HASH } from '../support/session.ts';
+import { isWhole } from '../support/whole.ts';
 
 /** In steps of 25, so that a failure names where to look. */
-const SCHEDULES = 200;
+const SCHEDULES = isWhole ? 200 : 25;
 const STEP = 25;
 
 afterEach(() => {

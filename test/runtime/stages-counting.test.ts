@@ -25,7 +25,7 @@ async function codesOf(agent: Agent, tool: string, args: unknown, times: number)
 const evict = (agent: Agent) => evictDurableObject(env.SESSION.getByName(agent.object));
 
 describe('the step budget', () => {
-  it('counts parallel calls in the order of arrival, whatever each comes to', async () => {
+  it('counts parallel calls in the order of arrival, with any outcome', async () => {
     const agent = await newAgent();
     const order_id = await newOrder();
     const tools = Array.from({ length: 20 }, (_, place) => (place % 2 === 0 ? 'get_order' : 'nothing'));
@@ -154,13 +154,13 @@ describe('the count of an effect', () => {
     ['an approval', (parked: Parked) => decide(parked), 'OK'],
     ['a rejection', (parked: Parked) => reject(parked), 'CONFIRMATION_REJECTED'],
     ['an expiry', ({ agent }: Parked) => (laterBy(DAY_MS), runAlarm(agent.object)), 'CONFIRMATION_REQUIRED'],
-  ])('starts anew with %s', async (_, change, code) => {
+  ])('starts again with %s', async (_, change, code) => {
     const parked = await looping();
     await change(parked);
     expect(await again(parked)).toEqual([code, code, code, 'LOOP_DETECTED']);
   });
 
-  it('starts anew when an unknown gets its result', async () => {
+  it('starts again when an unknown effect gets its result', async () => {
     const agent = await newAgent({ confirm_above_cents: 50_000 });
     const order = await newOrder();
     const batch = vi.spyOn(env.DB, 'batch').mockRejectedValue(new Error('D1 DB is overloaded'));

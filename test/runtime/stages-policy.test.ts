@@ -117,7 +117,7 @@ describe('approvals of a session', () => {
     expect(await refundNew(agent)).toBe('CONFIRMATION_REQUIRED');
   });
 
-  it('are opened ten times, whatever became of them', async () => {
+  it('are opened ten times, with any outcome', async () => {
     const agent = await newAgent({ max_steps: 20 });
     for (let opened = 0; opened < 10; opened += 1) await agent.stub().withdraw((await parkIn(agent)).id, 'req');
     const order = await newOrder();
@@ -128,7 +128,7 @@ describe('approvals of a session', () => {
     expect(outcomeOf(await agent.call('refund_order', refund(order))).code).toBe('OK');
   });
 
-  it('are not opened where nobody is left to ask: whoever asks is not asked', async () => {
+  it('are not opened if the requester is the only approver', async () => {
     const agent = await newAgent({ approvers: ['Ana@Shop.test'] }, { requested_by: 'aNA@shop.TEST' });
     const { code, message } = outcomeOf(await agent.call('refund_order', refund(await newOrder())));
     expect(code).toBe('POLICY_LIMIT');
@@ -136,7 +136,7 @@ describe('approvals of a session', () => {
     expect(message).not.toContain('passed on');
   });
 
-  it('ask everyone but whoever asks', async () => {
+  it('ask every approver except the requester', async () => {
     const parked = await parkedRefund({}, { requested_by: APPROVERS[0]?.toUpperCase() ?? '' });
     const answer = await parked.agent.stub().approval(parked.agent.uid, parked.id, 0);
     expect(answer).toMatchObject({ delivery: { asked: 1 } });

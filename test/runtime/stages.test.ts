@@ -181,7 +181,7 @@ describe('the name of a tool', () => {
     'ｒefund_order',
     '',
   ];
-  it.each(strange)('is exact: %j names none', async (name) => {
+  it.each(strange)('is exact: %j names no tool', async (name) => {
     const agent = await newAgent({ confirm_above_cents: 50_000 });
     const order = await newOrder();
     const outcome = outcomeOf(await agent.call(name, refund(order)));
@@ -198,7 +198,7 @@ describe('the name of a tool', () => {
 });
 
 describe('a session of one customer', () => {
-  it('has no orders but theirs, and cannot tell a foreign one from none', async () => {
+  it('sees only its own orders, and a foreign order as an unknown one', async () => {
     const agent = await newAgent({ confirm_above_cents: 50_000 }, { customer_id: 'CUS-1' });
     const [own, foreign] = [await newOrder(), await newOrder({ customer_id: 'CUS-2' })];
     const told = async (tool: string, args: unknown) => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { Verification, type Broken, type Head, type LedgerAttempt } from '../../scripts/verify-chain.ts';
+import type { BookedAttempt } from '../../scripts/books.ts';
+import { Verification, type Broken, type Head } from '../../scripts/verify-chain.ts';
 import { firstPrevious, type AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import { chainOf } from '../support/audit-rows.ts';
 
 const session = { caller_id: 'caller-1', session_id: 'chat-1', uid: 'uid-1' };
 
-type Seen = { rows: AuditRow[]; attempts: LedgerAttempt[]; heads: Head[]; lateRows: AuditRow[] };
+type Seen = { rows: AuditRow[]; attempts: BookedAttempt[]; heads: Head[]; lateRows: AuditRow[] };
 
 /** A session of three rows, the second of which tells of an effect, all of it as it should be. */
 function seen(changes: (good: Seen) => Partial<Seen> = () => ({})): Seen {
@@ -34,12 +35,11 @@ function judge({ rows, attempts, heads, lateRows }: Seen): Broken | null {
   const verification = new Verification();
   const steps = [
     ...rows.map((row) => () => verification.takeRow(row)),
-    ...attempts.map((attempt) => () => verification.takeAttempt(attempt)),
-    () => verification.endLedger(),
+    ...attempts.map((attempt) => () => (verification.takeAttempt(attempt), null)),
     ...heads.map((head) => () => verification.takeHead(head)),
     () => verification.endHeads(),
     ...lateRows.map((row) => () => verification.takeLateRow(row)),
-    () => verification.endLate(),
+    () => verification.end(),
   ];
   for (const step of steps) {
     const broken = step();
@@ -167,7 +167,7 @@ describe('Verification', () => {
     });
   });
 
-  it('names the attempt that the ledger has applied twice, under whatever effect key', () => {
+  it('names the attempt that the ledger has applied twice, under any effect key', () => {
     const twice = ({ attempts }: Seen) => ({ attempts: [...attempts, ...attempts.slice(0, 1)] });
     const problem = 'the ledger has two effects of one attempt: call key k1, attempt 1';
     expect(judge(seen(twice))).toEqual({ ...session, seq: null, problem });
@@ -178,7 +178,7 @@ describe('Verification', () => {
       { key: 'k1', attempt: 1 },
       { key: 'k1', attempt: 1 },
     ]);
-    expect(judge(seen(() => ({ rows })))).toMatchObject({
+    expect(judge(seen(() => ({ rows, heads: [headOf(rows)], lateRows: rows })))).toMatchObject({
       seq: 2,
       problem: 'tells of an effect that another row tells of',
     });

@@ -3,6 +3,9 @@ import type { Logged, SessionFacts } from './facts.ts';
 import type { Model } from './model.ts';
 import { checkDelivery } from './rules-letters.ts';
 import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
+import { disagreements } from '../../scripts/books.ts';
+
+const BOOKS = 'ledger:orders';
 
 /** What the ledger holds in the end. */
 export type LedgerEnd = Record<'orders' | 'audit' | 'approvals' | 'sessions', SqlRow[]>;
@@ -21,23 +24,20 @@ export const END_QUERIES: Record<keyof LedgerEnd, string> = {
 };
 
 export function checkEnd(ledger: LedgerEnd, model: Model): void {
-  checkMoney(ledger, model);
+  checkBooks(ledger, model);
   for (const session of model.sessions.values()) checkSession(ledger, model, session);
   for (const asked of model.unanswered) model.fail('unanswered', asked);
 }
 
-function checkMoney({ orders }: LedgerEnd, model: Model): void {
-  const paidBack = new Map<string, number>();
-  for (const row of model.attempts.values()) {
-    const order = row.intent.split(' ')[1] ?? '';
-    if (row.applied) paidBack.set(order, (paidBack.get(order) ?? 0) + row.amount_cents);
-  }
-  for (const row of orders) {
-    if (!model.orders.has(String(row['order_id']))) continue;
-    const due = paidBack.get(String(row['order_id'])) ?? 0;
-    if (row['refunded_cents'] !== due)
-      model.fail('order-off', `${String(row['order_id'])}: ${String(row['refunded_cents'])} paid back, ${due} applied`);
-  }
+function checkBooks({ orders }: LedgerEnd, model: Model): void {
+  const rows = [...model.sessions.values()].flatMap(({ uid, log }) => log.map((row) => ({ ...row, uid })));
+  const attempts = [...model.attempts.values()].map((row) => ({ ...row, backend: BOOKS, subject: row.order_id }));
+  const totals = orders
+    .map(({ order_id, refunded_cents }) => ({ subject: String(order_id), applied_cents: Number(refunded_cents) }))
+    .filter(({ subject }) => model.orders.has(subject))
+    .map((total) => ({ ...total, backend: BOOKS }));
+  for (const { uid, problem } of disagreements({ rows, attempts, totals }))
+    model.fail('books-disagree', `${uid ?? ''} ${problem}`);
 }
 
 const inSql = (value: Logged[keyof Logged]): SqlValue => (typeof value === 'boolean' ? Number(value) : value);
@@ -50,12 +50,10 @@ function checkSession({ audit, approvals, sessions }: LedgerEnd, model: Model, s
   }
   for (const row of model.attempts.values()) {
     if (!row.applied || row.uid !== uid) continue;
-    const rows = log.filter(({ key, attempt }) => key === row.call_key && attempt === row.attempt);
     const isHeld = [...records.values()].some(
       (held) => held.key === row.call_key && held.attempt === row.attempt && held.state === 'executed',
     );
     if (!isHeld) model.fail('effect-without-record', row.intent);
-    if (rows.length !== 1) model.fail('effect-without-row', `${row.intent}: ${rows.length} rows`);
   }
   const stored = audit.filter((row) => row['uid'] === uid);
   const differs = log.findIndex((row, i) => LOGGED.some((column) => stored[i]?.[column] !== inSql(row[column])));

@@ -7,7 +7,9 @@ import { FAULTS, watch, type FaultName } from './awaits.ts';
 import type { Begun, Told } from './begun.ts';
 import { callTypes, type CallType } from './call-types.ts';
 import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
-import { attemptsOf, expectChain } from './effects.ts';
+import type { BookedAttempt, SubjectTotal } from '../../scripts/books.ts';
+import { bookFaults } from '../../scripts/verify-chain.ts';
+import { attemptsOf } from './effects.ts';
 import { until } from './faults.ts';
 import { runAlarm } from './inside.ts';
 
@@ -34,6 +36,17 @@ export const casesOf = (type: string, awaits: string[]): Case[] =>
   awaits.flatMap((label, place) =>
     faultsAt(label).flatMap((fault) => CONTINUATIONS.map((after) => ({ type, place, label, fault, after }))),
   );
+
+/** The faults that lose most, worst first: memory and the answer, while the write is still on its way. */
+const WORST: FaultName[] = ['dies, and it lands late', 'dies before', 'is delivered twice'];
+
+/** One case of each await: the worst fault that can befall it, then the same request again. */
+export const worstCasesOf = (type: string, awaits: string[]): Case[] =>
+  awaits.flatMap((label, place) => {
+    const possible = faultsAt(label);
+    const fault = WORST.find((each) => possible.includes(each));
+    return fault === undefined ? [] : [{ type, place, label, fault, after: CONTINUATIONS[0] }];
+  });
 
 const isAboutNothing = ({ message = '' }: Told): boolean => /Nothing was changed|was not done/.test(message);
 
@@ -117,18 +130,15 @@ type Known = Record<string, string | number | null>;
 /** All that D1 knows of a session and an order, in one look. */
 async function knownOf(uid: string, order: string) {
   const sqls: [sql: string, value: string][] = [
-    ['SELECT attempt, applied, call_key FROM attempts WHERE uid = ? ORDER BY attempt', uid],
-    [
-      "SELECT total(applied_cents) AS refunded_cents FROM subject_totals WHERE backend = 'ledger:orders' AND subject = ?",
-      order,
-    ],
+    ['SELECT * FROM attempts WHERE uid = ? ORDER BY attempt', uid],
+    ['SELECT * FROM subject_totals WHERE subject = ?', order],
     ['SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq', uid],
     ['SELECT approval_id, status AS state FROM approvals WHERE uid = ? ORDER BY approval_id', uid],
     ['SELECT open_records FROM sessions WHERE uid = ?', uid],
   ];
   const found = await env.DB.batch<Known>(sqls.map(([sql, value]) => env.DB.prepare(sql).bind(value)));
-  const [attempts = [], orders = [], audit = [], approvals = [], sessions = []] = found.map(({ results }) => results);
-  return { attempts, orders, audit, approvals, sessions };
+  const [attempts = [], totals = [], audit = [], approvals = [], sessions = []] = found.map(({ results }) => results);
+  return { attempts: attempts as BookedAttempt[], totals: totals as SubjectTotal[], audit, approvals, sessions };
 }
 
 /** Ledger, records, audit, lists and what was told are of one mind. `reported`: what was kept when the alarm had run. */
@@ -137,15 +147,11 @@ async function expectTruth({ agent, order }: Begun, told: Told[], reported: Kept
   if (kept === null) throw new Error('nobody could open the session any more');
   const { rows, records } = kept;
   const known = await knownOf(kept.uid, order);
-  const done = known.attempts.filter((attempt) => attempt['applied'] === 1);
+  const done = known.attempts.filter(({ applied }) => applied === 1);
   expect(done.length, 'applied more than once').toBeLessThanOrEqual(1);
-  expect(known.orders).toEqual([{ refunded_cents: done.length * 2590 }]);
+  expect(bookFaults({ rows, ...known })).toEqual([]);
   const executed = records.filter(({ state }) => state === 'executed').map(({ attempt }) => attempt);
   expect(executed, 'records that are executed').toEqual(done.map(({ attempt }) => attempt));
-  const effects = rows.flatMap(({ key, attempt }) => (attempt === null ? [] : [`${key} ${attempt}`]));
-  const moved = done.map(({ call_key, attempt }) => `${call_key} ${attempt}`);
-  expect(effects, 'rows that tell of what was applied').toEqual(moved);
-  expectChain({ ...agent, uid: kept.uid }, rows);
   expectToldOnce(rows, told);
   if (reported !== null) expectReported(reported, known);
 }
@@ -162,7 +168,6 @@ function expectReported({ rows, records, alarm }: Kept, known: Awaited<ReturnTyp
 function expectToldOnce(rows: AuditRow[], told: Told[]): void {
   const calls = rows.filter(({ kind }) => kind === 'call');
   const placed = calls.map(({ call_id, step }) => `${call_id} ${step}`);
-  expect(new Set(calls.map(({ step }) => step)).size, 'a step has two rows').toBe(calls.length);
   const heard = new Set(told.flatMap(({ row }) => (row === undefined ? [] : [row])));
   expect(placed, 'what was told has its row').toEqual(expect.arrayContaining([...heard]));
   // An answer that was lost has its row as well; what others asked before and beside is not listened to.

@@ -4,8 +4,9 @@ import { expect, vi } from 'vitest';
 import { phraseOf } from '../../src/gate/money/money.ts';
 import type { Outcome } from '../../src/gate/outcome.ts';
 import type { CallAnswer, DecisionAnswer, DecisionRequest } from '../../src/gate/session/rpc.ts';
-import type { SessionPlace } from '../../src/gate/ledger/sessions.ts';
-import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../src/gate/ledger/audit-row.ts';
+import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
+import type { BookedAttempt } from '../../scripts/books.ts';
+import { bookFaults } from '../../scripts/verify-chain.ts';
 import { auditIn, rowsIn, runAlarm } from './inside.ts';
 import { outcomeOf, type Agent } from './session.ts';
 import { shownOf } from './shown.ts';
@@ -90,30 +91,11 @@ export const APPLIED: KnownAttempt = { attempt: 1, applied: 1, code: null };
 export const statesIn = async ({ object }: Agent): Promise<string[]> =>
   (await rowsIn(object, 'SELECT state FROM record ORDER BY step, round')).map(({ state }) => String(state));
 
-/** No gap and no fork, and every hash as its row says. */
-export function expectChain({ caller_id, session_id, uid }: SessionPlace, rows: AuditRow[]): void {
-  let previous = firstPrevious(caller_id, session_id, uid);
-  for (const [place, row] of rows.entries()) {
-    expect(row).toMatchObject({ uid, seq: place + 1, hash: chainHash(previous, row) });
-    if (row.arguments !== null) expect(row.args_hash).toBe(argumentsHash(row.salt ?? '', row.arguments));
-    previous = row.hash;
-  }
-}
-
-/**
- * The session's audit rows, once all of this holds: no gap and no fork in the chain, every hash as its row says; and for
- * each applied attempt exactly one row that made a record executed, and the reverse.
- */
+/** The session's audit rows, once its books agree. */
 export async function provenLog(agent: Agent): Promise<AuditRow[]> {
   const rows = await auditIn(agent.object);
-  expectChain(agent, rows);
-  const { results } = await env.DB.prepare('SELECT call_key, attempt FROM attempts WHERE uid = ? AND applied = 1')
-    .bind(agent.uid)
-    .all<{ call_key: string; attempt: number }>();
-  const told = rows.flatMap(({ key, attempt }) => (attempt === null ? [] : [`${key} ${attempt}`]));
-  expect(told.toSorted()).toEqual(results.map(({ call_key, attempt }) => `${call_key} ${attempt}`).toSorted());
-  const calls = rows.flatMap(({ kind, step }) => (kind === 'call' ? [step] : []));
-  expect(new Set(calls).size).toBe(calls.length);
+  const { results } = await env.DB.prepare('SELECT * FROM attempts WHERE uid = ?').bind(agent.uid).all<BookedAttempt>();
+  expect(bookFaults({ rows, attempts: results })).toEqual([]);
   return rows;
 }
 

@@ -66,7 +66,7 @@ describe('sameHash', () => {
 describe('isAdminToken', () => {
   const config = { adminToken: 'ab'.repeat(32) };
 
-  it('is true for the configured text alone', () => {
+  it('is true only for the configured text', () => {
     expect(isAdminToken('ab'.repeat(32), config)).toBe(true);
     for (const candidate of [
       '',

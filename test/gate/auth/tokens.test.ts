@@ -152,7 +152,7 @@ describe('verifySessionToken', () => {
     expect(decodeProtectedHeader(fresh).kid).not.toBe(kid);
   });
 
-  it('answers null, not an exception, to whatever is no token', async () => {
+  it('answers null, not an exception, to text that is not a token', async () => {
     const token = await signSessionToken(config, session);
     const part = fc.oneof(
       fc.constantFrom(...token.split('.'), '', 'e30', 'bnVsbA', 'W10'),

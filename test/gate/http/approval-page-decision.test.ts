@@ -181,7 +181,7 @@ describe('a decision that is not taken', () => {
     expect(html).not.toContain('<mark>');
   });
 
-  it('marks the facts that have changed and no others, and asks for the choice and the phrase anew', async () => {
+  it('marks the facts that have changed and no others, and asks for the choice and the phrase again', async () => {
     const facts = orderFacts({ 'Refunded so far': '25.90 BRL', 'Still refundable': '94.10 BRL' });
     const { status, html } = await again({ refused: 'stale', view: approvalView({ facts }) });
     expect(status).toBe(409);

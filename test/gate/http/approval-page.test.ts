@@ -42,7 +42,7 @@ describe('an approval link that is opened', () => {
     expect(approver.asked.map(({ method }) => method)).toEqual(['view']);
   });
 
-  it.each(['OPTIONS', 'PUT', 'PATCH', 'DELETE'])('refuses %s and asks nobody', async (method) => {
+  it.each(['OPTIONS', 'PUT', 'PATCH', 'DELETE'])('refuses %s without asking the session', async (method) => {
     const approver = approverApp();
     const response = await approver.get(method);
     expect(response.status).toBe(405);

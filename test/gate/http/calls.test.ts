@@ -98,7 +98,7 @@ describe('calls', () => {
     expect({ status: response.status, slug: await slugOf(response) }).toEqual({ status, slug });
   });
 
-  it('asks nobody to wait for a call id that is used up', async () => {
+  it('does not tell the model to wait for a call id that is used up', async () => {
     const response = await (await callsRoute(() => ({ refused: 'too_many_retries' }))).send({ tool: 'a' });
     expect(response.headers.has('retry-after')).toBe(false);
   });

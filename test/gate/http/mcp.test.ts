@@ -33,7 +33,7 @@ describe('POST /mcp', () => {
     expect(result?.['capabilities']).toStrictEqual({ tools: {} });
   });
 
-  it('lists the allowed tools alike from call to call, and lets nobody but the asking client keep them', async () => {
+  it('lists the allowed tools in the same order each time, and lets only the asking client cache them', async () => {
     const names = allTools.map(({ name }) => name);
     const { request } = await mcpApp(doneAt, names);
     const { request: again } = await mcpApp(doneAt, names.toReversed());
@@ -82,7 +82,7 @@ describe('POST /mcp', () => {
     expect(response.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('gives each call an id of its own, whatever the JSON-RPC id', async () => {
+  it('gives each call an id of its own, with any JSON-RPC id', async () => {
     const { request, asked } = await mcpApp();
     await request('tools/call', ORDER);
     await request('tools/call', ORDER);

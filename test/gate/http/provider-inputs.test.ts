@@ -62,7 +62,7 @@ describe('openai-chat', () => {
     expect(moved()).toStrictEqual([2590]);
   });
 
-  it('takes a function_call that is no object as a call without a name, and null as none', async () => {
+  it('takes a function_call that is not an object as a call without a name, and null as no call', async () => {
     const { answer } = await unattended();
     const bodyOf = (legacy: unknown) => ({ choices: [{ message: { function_call: legacy } }] });
     expect((await answer('openai-chat', bodyOf('refund_order'))).outcomes).toMatchObject([{ code: 'UNKNOWN_TOOL' }]);

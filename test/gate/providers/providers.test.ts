@@ -134,7 +134,7 @@ describe.each(providerBodies)('$provider', (wire) => {
     expect(readArguments(onlyCall(order).arguments)).toStrictEqual({ ok: true, value: { order_id: 'ORD-1001' } });
   });
 
-  it('takes absent arguments as none', () => {
+  it('takes absent arguments as an empty object', () => {
     const { arguments: _usual, ...bare } = order;
     expect(readArguments(onlyCall(bare).arguments)).toStrictEqual({ ok: true, value: {} });
   });

@@ -59,7 +59,7 @@ describe('openai-chat', () => {
     expect(resultsOf('openai-chat', { choices })).toStrictEqual(results);
   });
 
-  it('takes an assistant message alone', () => {
+  it('takes a single assistant message', () => {
     expect(resultsOf('openai-chat', { role: 'assistant', content: null, tool_calls })).toStrictEqual(results);
   });
 

@@ -63,7 +63,7 @@ describe('deliver', () => {
     expect(await storedOf(session)).toEqual([first]);
   });
 
-  it('keeps the higher version of an approval, whichever comes last', async () => {
+  it('keeps the higher version of an approval if the lower one comes last', async () => {
     const session = newSession();
     const pending = approvalOf(session);
     const rejected = { ...pending, version: 2, status: 'rejected', decided_at: 20_000, actor: 'approver:0' };

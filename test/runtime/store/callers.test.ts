@@ -84,7 +84,7 @@ describe('rotateKeys', () => {
     expect(await findKeyHashes(sql, id, 5_000)).toEqual(['key-2']);
   });
 
-  it('drops the oldest key when a third is made, whatever its grace', async () => {
+  it('drops the oldest key when a third is made, even within its grace', async () => {
     const id = await liveCaller();
     await rotateKeys(sql, { key_hash: 'key-2', old_expires_at: 9_000 }, change(id));
     await rotateKeys(sql, { key_hash: 'key-3', old_expires_at: 9_000 }, change(id));

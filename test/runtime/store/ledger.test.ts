@@ -203,7 +203,7 @@ const applied = (subject: string, key: string, amount_cents: number, currency = 
   ).bind(subject, `${key} ${subject}`, amount_cents, currency);
 
 describe('the table subject_totals', () => {
-  it('refuses to refund more than was paid, whatever the code above does', async () => {
+  it('refuses to refund more than was paid even if the code above asks for it', async () => {
     const id = await order();
     await expect(applied(id, 'over', 12_001).run()).rejects.toThrow('refunded_within_total');
     await applied(id, 'first', 12_000).run();
@@ -247,7 +247,7 @@ describe('the table subject_totals', () => {
 });
 
 describe('orders', () => {
-  it('shows an order to its customer and to a session without one, to nobody else', async () => {
+  it('shows an order only to its customer and to a session without a customer', async () => {
     const { find } = orders.open({ ledger: ledgerSql(env.DB), now });
     const id = await order();
     const found = { order_id: id, customer_id: 'CUS-1', total_cents: 12_000, refunded_cents: 0, currency: 'BRL' };

@@ -47,7 +47,7 @@ describe('searchTransactions', () => {
     expect(asked).toEqual([['ACC-98124501', 'CUS-1', '2026-03-01', 'ALL', 0, 51]]);
   });
 
-  it('asks in the name of nobody where the session has no customer', async () => {
+  it('asks without a customer if the session has none', async () => {
     const { read, asked } = account(1);
     await readWith(searchTransactions, search(), read, null);
     expect(asked.map(([, customer_id]) => customer_id)).toEqual([null]);

@@ -3,7 +3,7 @@ import { calculator } from '../../../src/tools/calculator/calculator.ts';
 import { readWith, refusedFields } from '../../support/bound-tool.ts';
 
 describe('calculator', () => {
-  it('answers with the value alone', async () => {
+  it('answers with only the value', async () => {
     expect(await readWith(calculator, { expression: '12 * (3 + 4)' })).toEqual({ ok: true, data: { value: 84 } });
   });
 
