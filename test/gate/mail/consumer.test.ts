@@ -3,7 +3,6 @@ import { consumeMessages, type MailPorts } from '../../../src/gate/mail/consumer
 import type { LogLine } from '../../../src/gate/mail/queue-message.ts';
 import type { CallerChange } from '../../../src/gate/ports.ts';
 import type { MailTask, QueueMessage } from '../../../src/gate/session/rpc.ts';
-import { refundOrder } from '../../../src/tools/orders/refund-order.ts';
 import { approvalView } from '../../support/approval-view.ts';
 import { queueBatch } from '../../support/queue-batch.ts';
 import { revokedCaller } from '../../support/revoked-caller.ts';

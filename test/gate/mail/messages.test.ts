@@ -1,7 +1,6 @@
 import { convert } from 'html-to-text';
 import { describe, expect, it } from 'vitest';
 import { approvalMail, noticeMail, type Mail, type NoticeTask } from '../../../src/gate/mail/messages.ts';
-import type { ApprovalView } from '../../../src/gate/session/rpc.ts';
 import { approvalView, orderFacts, type ViewChanges } from '../../support/approval-view.ts';
 
 const LINK = 'https://toolgate.test/approvals/apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48?t=header.claims.signature';
