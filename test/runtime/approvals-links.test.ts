@@ -183,6 +183,7 @@ describe('looking', () => {
         amount_cents: 2590,
         currency: 'BRL',
         opened_at: expect.any(Number) as number,
+        note: null,
       },
     ]);
   });

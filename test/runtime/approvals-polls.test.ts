@@ -69,7 +69,7 @@ describe('a poll', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + DAY_MS });
     expect(await poll(parked, 25)).toMatchObject({
       status: 'expired',
-      outcome: { code: 'CONFIRMATION_REQUIRED', approval: { status: 'expired' } },
+      outcome: { code: 'APPROVAL_EXPIRED', next: 'stop_and_tell_user' },
     });
   });
 

@@ -134,7 +134,7 @@ describe('an executed record under "ask"', () => {
   it('starts the count of its calls again with each decision', async () => {
     const { agent, again, id } = await askedAgain();
     expect(await codeOf(again())).toBe('CONFIRMATION_REQUIRED');
-    expect(await codeOf(again())).toBe('LOOP_DETECTED');
+    expect(await codeOf(again())).toBe('CONFIRMATION_REQUIRED');
     await rejects(agent, id);
     const codes = [];
     for (const _ of [1, 2, 3, 4]) codes.push(await codeOf(again()));

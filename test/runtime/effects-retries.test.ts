@@ -166,8 +166,8 @@ describe('a call that was told to wait for an approval, sent again', () => {
       is: 'rejected',
       told: { code: 'CONFIRMATION_REJECTED', message: containing('No parcel came back') },
     },
-    { is: 'expired by the alarm', told: { code: 'CONFIRMATION_REQUIRED', approval: { status: 'expired' } } },
-    { is: 'expired by the clock alone', told: { code: 'CONFIRMATION_REQUIRED', approval: { status: 'expired' } } },
+    { is: 'expired by the alarm', told: { code: 'APPROVAL_EXPIRED', next: 'stop_and_tell_user' } },
+    { is: 'expired by the clock alone', told: { code: 'APPROVAL_EXPIRED', next: 'stop_and_tell_user' } },
     { is: 'failed', told: { code: 'WITHDRAWN' } },
   ])('is told that it is $is', async ({ is, told }) => {
     const order = await newOrder();

@@ -185,7 +185,7 @@ describe('the name of a tool', () => {
     const agent = await newAgent({ confirm_above_cents: 50_000 });
     const order = await newOrder();
     const outcome = outcomeOf(await agent.call(name, refund(order)));
-    expect(outcome).toMatchObject({ code: 'UNKNOWN_TOOL', available: ['get_order', 'refund_order'] });
+    expect(outcome).toMatchObject({ code: 'UNKNOWN_TOOL', available: ['get_approval', 'get_order', 'refund_order'] });
     expect(outcome.tool).toMatch(/^[A-Za-z0-9_.:?-]{0,40}$/);
     expect(await ledgerOf(order)).toEqual({ refunded_cents: 0, applied: 0, voids: 0 });
   });

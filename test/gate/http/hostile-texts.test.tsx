@@ -5,7 +5,6 @@ import { ApprovalBody } from '../../../src/gate/http/approver/approval-page-view
 import { approvalMail, noticeMail } from '../../../src/gate/mail/messages.ts';
 import type { ApprovalView } from '../../../src/gate/session/rpc.ts';
 import type { Fact } from '../../../src/gate/tool/define-tool.ts';
-import { refundOrder } from '../../../src/tools/orders/refund-order.ts';
 import { approvalView } from '../../support/approval-view.ts';
 import { describeCorpus, payloadsOf, type Corpus } from '../../support/corpora.ts';
 

@@ -35,15 +35,16 @@ describe('otherApprovals', () => {
     const { subject } = asked;
     const small = Array.from({ length: 21 }, (_, i) => approvalOf(elsewhere, { subject, opened_at: 40_000 + i }));
     const same = approvalOf(elsewhere, { subject, opened_at: 20_000, status: 'executed', ...money });
-    const rejected = approvalOf(elsewhere, { subject, opened_at: 30_000, status: 'rejected', ...money });
+    const rejected = approvalOf(elsewhere, { subject, opened_at: 30_000, status: 'rejected', note: 'No.', ...money });
     await deliver(sql, report(here, [], [asked]));
     await deliver(sql, report(elsewhere, [], [...small, same, rejected]));
     const { others, left } = await otherApprovals(sql, othersOf(asked));
     expect(others.map(({ id }) => id)).toEqual([
+      rejected.approval_id,
       same.approval_id,
       ...small
         .toReversed()
-        .slice(0, 19)
+        .slice(0, 18)
         .map(({ approval_id }) => approval_id),
     ]);
     expect(left).toBe(3);
@@ -65,6 +66,7 @@ describe('otherApprovals', () => {
         amount_cents,
         currency,
         opened_at,
+        note: null,
       })),
     );
   });
