@@ -8,7 +8,7 @@ import type { Config } from '../env.ts';
 import { MAX_ADDRESS_CHARACTERS, type CallerChange } from '../ports.ts';
 import type { MailTask, QueueMessage, SessionRpc } from '../session/rpc.ts';
 import { inTime } from '../time.ts';
-import { approvalMail, noticeMail, type Mail } from './messages.ts';
+import { approvalMail, decidedMail, noticeMail, type Mail } from './messages.ts';
 import { backoffSeconds, errorCode, HANDLING_MS, queueMessageSchema, QUOTA_SPENT, type Log } from './queue-message.ts';
 
 /** What telling a session of its caller's change takes. */
@@ -91,10 +91,13 @@ export async function tellChange(
   if (change !== null) await session(object).tell(change);
 }
 
+const mailFor = (task: MailTask): Promise<Mail> =>
+  task.kind === 'approval' ? approvalMail(task) : task.kind === 'decided' ? decidedMail(task) : noticeMail(task);
+
 /** Null where the mail left, a code where it never will. Throws where another try may help. */
 async function send(task: MailTask, { config, email }: MailPorts): Promise<string | null> {
   if (task.to.length > MAX_ADDRESS_CHARACTERS || !ADDRESS.test(task.to)) return 'BAD_ADDRESS';
-  const { subject, text, html }: Mail = await (task.kind === 'approval' ? approvalMail(task) : noticeMail(task));
+  const { subject, text, html }: Mail = await mailFor(task);
   try {
     await email.send({
       from: { email: config.mailFrom, name: 'Toolgate' },

@@ -13,6 +13,7 @@ import { letterHtml, letterText, type Fact, type Letter } from './letter.tsx';
 
 export type Mail = { subject: string; text: string; html: string };
 export type ApprovalTask = Extract<MailTask, { kind: 'approval' }>;
+export type DecidedTask = Extract<MailTask, { kind: 'decided' }>;
 export type NoticeTask = Extract<MailTask, { kind: 'notice' }>;
 
 /** A longer list is for the page: past this many, what matters is that there are many. */
@@ -35,6 +36,26 @@ export function approvalMail({ view, link }: ApprovalTask): Promise<Mail> {
     ],
   });
 }
+
+/** Tells an approver that another one decided. Asks for nothing and holds no link. */
+export const decidedMail = ({ approval_id, caller_name, at, isRejected }: DecidedTask): Promise<Mail> =>
+  mailOf(`Toolgate: decided by another approver (${approval_id})`, {
+    heading: 'Decided by another approver',
+    opening: `Another approver ${isRejected ? 'rejected' : 'approved'} the request below. You need not do anything.`,
+    sections: [
+      {
+        title: 'The request',
+        tone: 'plain',
+        facts: [
+          { label: 'Application', value: caller_name },
+          { label: 'Request', value: approval_id },
+          { label: 'Decided at', value: toMinute(at) },
+        ],
+      },
+    ],
+    link: null,
+    closing: ['The link that you were mailed shows what came of it.'],
+  });
 
 /** Tells an approver that a limit of the policy refused an action. Asks for nothing and holds no link. */
 export function noticeMail(task: NoticeTask): Promise<Mail> {

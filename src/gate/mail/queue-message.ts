@@ -10,6 +10,7 @@ const count = z.int().min(0);
 /** Strict: a message of another shape comes from another version of the Worker, and guessing at it could mail the wrong person. */
 export const queueMessageSchema: z.ZodType<QueueMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('approval'), object, approval_id: id, approver: count }),
+  z.strictObject({ type: z.literal('decided'), object, approval_id: id, approver: count }),
   z.strictObject({ type: z.literal('notice'), object, seq: count, approver: count }),
   z.strictObject({ type: z.literal('tell'), object, caller_id: id }),
 ]);

@@ -7,7 +7,15 @@ import type { Alarms } from './alarm-clock.ts';
 import { readSession, theSession } from './session-row.ts';
 import { headOf } from './audit-log.ts';
 import { indexOf } from './log-index.ts';
-import { KEPT_MS, sendNotices, sendRequests, unsentNotices, unsentRequests } from './notifications.ts';
+import {
+  KEPT_MS,
+  sendNotices,
+  sendRequests,
+  unsentNotices,
+  unsentRequests,
+  sendDecisions,
+  unsentDecisions,
+} from './notifications.ts';
 import { hasOutbox, sendOutbox } from './outbox.ts';
 import type { OwnPorts, SessionTables } from './session-tables.ts';
 import { latestExpiry, openRecords } from './records.ts';
@@ -43,7 +51,9 @@ export class AlarmWork {
     const { sql } = this.#ports;
     if (readSession(sql) === null) return;
     // First, so that the one report of an approval says that its approvers were asked.
-    const asked = await Promise.all([sendRequests, sendNotices].map((send) => this.#attempt(() => send(this.#ports))));
+    const asked = await Promise.all(
+      [sendRequests, sendNotices, sendDecisions].map((send) => this.#attempt(() => send(this.#ports))),
+    );
     const sendRows = () => this.#attempt(() => sendOutbox(this.#ports));
     const [looked, sent] = await Promise.all([
       Promise.all(openRecords(sql).map((record) => this.#attempt(() => this.#lookAfter(record)))),
@@ -87,7 +97,7 @@ export class AlarmWork {
     const due = openRecords(sql).map(({ state, approval }) =>
       state === 'pending' && approval !== null ? Math.max(approval.expires_at, now) : now + backoff,
     );
-    if (unsentRequests(sql).length > 0 || unsentNotices(sql).length > 0)
+    if (unsentRequests(sql).length > 0 || unsentNotices(sql).length > 0 || unsentDecisions(sql).length > 0)
       due.push(this.#failures.queue === 0 ? now : now + backoffAfter(this.#failures.queue));
     if (hasOutbox(sql)) due.push(now + backoff);
     due.push(Math.max(forgetAt(sql), now + backoff));

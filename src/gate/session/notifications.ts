@@ -10,7 +10,15 @@ import { indexOf } from './log-index.ts';
 import type { SessionRow } from './session-row.ts';
 import { markNoticed, readSession, scopeOf, theSession } from './session-row.ts';
 import type { OwnPorts, SessionTables } from './session-tables.ts';
-import { type Approver, approversOf, openRecords, recordAt, recordOfApproval, writeApprovers } from './records.ts';
+import {
+  type Approver,
+  approversOf,
+  decidedRecords,
+  openRecords,
+  recordAt,
+  recordOfApproval,
+  writeApprovers,
+} from './records.ts';
 import type { ApprovalView, MailTask, QueueMessage } from './rpc.ts';
 
 /** A link can be viewed this long after its approval expired; a session is remembered this long after its last activity. */
@@ -36,6 +44,30 @@ export async function sendRequests(ports: OwnPorts): Promise<void> {
       sql,
       record,
       asked.map((each, number) => (numbers.includes(number) ? { ...each, queued_at: at } : each)),
+    );
+  }
+}
+
+/** Who was mailed about a record that another approver decided, and was not told of it yet. */
+const untold = (sql: SessionSql, record: EffectRecord): number[] =>
+  approversOf(sql, record).flatMap(({ sent_at, told_at }, number) =>
+    sent_at !== null && told_at === null && number !== record.approval?.decided_by ? [number] : [],
+  );
+
+/** Decided records of which somebody else who was mailed must be told. */
+export const unsentDecisions = (sql: SessionSql): EffectRecord[] =>
+  decidedRecords(sql).filter((record) => untold(sql, record).length > 0);
+
+export async function sendDecisions({ sql, queue, now }: OwnPorts): Promise<void> {
+  for (const record of unsentDecisions(sql)) {
+    const numbers = untold(sql, record);
+    const [object, approval_id] = [objectName(theSession(sql)), record.approval?.id ?? ''];
+    await queue.send(numbers.map((approver) => ({ type: 'decided', object, approval_id, approver })));
+    const at = now();
+    writeApprovers(
+      sql,
+      record,
+      approversOf(sql, record).map((each, number) => (numbers.includes(number) ? { ...each, told_at: at } : each)),
     );
   }
 }
@@ -67,6 +99,7 @@ export async function mailTask(
 ): Promise<MailTask | null> {
   if (readSession(ports.sql) === null) return null;
   if (message.type === 'approval') return approvalTask(message, view, ports);
+  if (message.type === 'decided') return decidedTask(message, ports);
   return message.type === 'notice' ? noticeTask(message, ports) : null;
 }
 
@@ -89,6 +122,18 @@ async function approvalTask(
   });
   const link = `${config.publicUrl}/approvals/${approval_id}?t=${token}`;
   return { kind: 'approval', to: approver.email, link, view: await view(record) };
+}
+
+function decidedTask(
+  { approval_id, approver }: Extract<QueueMessage, { type: 'decided' }>,
+  { sql }: OwnPorts,
+): MailTask | null {
+  const record = recordOfApproval(sql, approval_id);
+  const to = record === null ? undefined : approversOf(sql, record)[approver]?.email;
+  const at = record?.approval?.decided_at ?? null;
+  if (record === null || to === undefined || at === null) return null;
+  const { caller_name } = theSession(sql);
+  return { kind: 'decided', to, approval_id, caller_name, at, isRejected: record.state === 'rejected' };
 }
 
 function noticeTask({ seq, approver }: Extract<QueueMessage, { type: 'notice' }>, { sql }: OwnPorts): MailTask | null {

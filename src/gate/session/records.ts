@@ -15,6 +15,8 @@ export type Approver = {
   queued_at: number | null;
   sent_at: number | null;
   undeliverable: boolean;
+  /** In the queue since with the news that another approver decided. */
+  told_at: number | null;
 };
 
 const OPEN = `state IN ('pending', 'approved', 'claimed')`;
@@ -72,6 +74,10 @@ export const recordOfApproval = (sql: SessionSql, id: string): EffectRecord | nu
 
 export const openRecords = (sql: SessionSql): EffectRecord[] =>
   sql.all(`SELECT * FROM record WHERE ${OPEN} ORDER BY step`).map(toRecord);
+
+/** Records that an approver decided. */
+export const decidedRecords = (sql: SessionSql): EffectRecord[] =>
+  sql.all('SELECT * FROM record WHERE decided_by IS NOT NULL').map(toRecord);
 
 /** The highest step that claimed or opened a record; 0 before the first. */
 export const highestRecordStep = (sql: SessionSql): number =>

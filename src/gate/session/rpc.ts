@@ -133,6 +133,8 @@ export type DecisionAnswer =
 /** What the mail consumer needs; null where there is nothing to send (any more). */
 export type MailTask =
   | { kind: 'approval'; to: string; link: string; view: ApprovalView }
+  /** Another approver decided; times in ms since the epoch. */
+  | { kind: 'decided'; to: string; approval_id: string; caller_name: string; at: number; isRejected: boolean }
   | {
       kind: 'notice';
       to: string;
@@ -146,6 +148,7 @@ export type MailTask =
 /** Ids only: a queue message holds no address, link or argument. */
 export type QueueMessage =
   | { type: 'approval'; object: string; approval_id: string; approver: number }
+  | { type: 'decided'; object: string; approval_id: string; approver: number }
   | { type: 'notice'; object: string; seq: number; approver: number }
   | { type: 'tell'; object: string; caller_id: string };
 

@@ -159,6 +159,7 @@ export class SessionGate implements Gate {
       queued_at: null,
       sent_at: null,
       undeliverable: false,
+      told_at: null,
     }));
 
   #firstNotice({ verdict, key }: Ending): boolean {

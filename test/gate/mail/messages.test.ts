@@ -1,6 +1,6 @@
 import { convert } from 'html-to-text';
 import { describe, expect, it } from 'vitest';
-import { approvalMail, noticeMail, type Mail, type NoticeTask } from '../../../src/gate/mail/messages.ts';
+import { approvalMail, decidedMail, noticeMail, type Mail, type NoticeTask } from '../../../src/gate/mail/messages.ts';
 import { approvalView, orderFacts, type ViewChanges } from '../../support/approval-view.ts';
 
 const LINK = 'https://toolgate.test/approvals/apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48?t=header.claims.signature';
@@ -175,5 +175,15 @@ describe('text and HTML', () => {
     const html = convert(mail.html, { wordwrap: false });
     expect(sentences.length).toBeGreaterThan(1);
     expect(sentences.filter((sentence) => !html.includes(sentence))).toEqual([]);
+  });
+});
+
+describe('decidedMail', () => {
+  it('says who need do nothing any more, and holds no link', async () => {
+    const task = { kind: 'decided', to: 'bo@shop.test', approval_id: 'apr_1', caller_name: 'Shop', at: 0 } as const;
+    const { subject, text, html } = await decidedMail({ ...task, isRejected: true });
+    expect(subject).toBe('Toolgate: decided by another approver (apr_1)');
+    expect(text).toContain('Another approver rejected the request below.');
+    expect(text + html).not.toMatch(/https?:|<a /);
   });
 });
