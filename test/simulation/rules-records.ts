@@ -26,6 +26,8 @@ export function checkRecord(model: Model, session: SessionFacts | null, values: 
   if (!TRANSITIONS[before?.state ?? 'none'].includes(held.state))
     model.fail('impossible-change', `${held.intent}: ${before?.state ?? 'nothing'} to ${held.state}`);
   if (before?.state === 'pending') checkAsked(model, session, held);
+  if (before === undefined && session.records.get(`${held.key} ${held.round - 1}`)?.state === 'rejected')
+    model.fail('opened-after-rejection', held.intent);
   checkLedger(model, before?.state ?? '', held);
   if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending')
     checkLimits(model, session, held);
