@@ -42,7 +42,7 @@ export async function visit(where: string, init: RequestInit = {}): Promise<Seen
 export const APPROVAL = { decision: 'approve', phrase: '25.90', note: '' };
 
 /** What the page shows, as its own form holds it; nothing where there is no form. */
-export async function shownOn(link: string): Promise<string> {
+async function shownOn(link: string): Promise<string> {
   const { text } = await visit(link);
   return /name="shown" value="([^"]*)"/.exec(text)?.[1] ?? '';
 }
