@@ -9,6 +9,7 @@ import { scripts } from '../../package.json';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
 import type * as localWorker from '../../scripts/local-worker.ts';
 import { freshWorker, type OwnClient } from './client.ts';
+import { blocksOf, withAddedLines } from './written-blocks.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COPIED = [
@@ -25,27 +26,8 @@ const COPIED = [
 ];
 /** The command of `npm run golden:add`. */
 const GOLDEN_ADD = scripts['golden:add'].split(' ').slice(1);
-const BLOCK = /^```(?<kind>ts|sql|diff) (?<path>\S+)\n(?<text>[^]*?)^```$/gm;
-
-type Block = { kind: string; path: string; text: string };
-
 const document = readFileSync(join(ROOT, 'docs/extending.md'), 'utf8');
-const blocks = [...document.matchAll(BLOCK)].map(({ groups }) => groups as Block);
-
-/** Adds each line marked `+` below the line before it. */
-function withAddedLines(text: string, diff: string): string {
-  let place = '';
-  return diff
-    .trimEnd()
-    .split('\n')
-    .reduce((so_far, line) => {
-      const [mark, rest] = [line.slice(0, 1), `\n${line.slice(1)}`];
-      if (mark !== '+') place = rest;
-      if (!so_far.includes(place)) throw new Error(`the file has no line "${place}"`);
-      return mark === '+' ? so_far.replace(place, () => place + rest) : so_far;
-    }, `\n${text}`)
-    .slice(1);
-}
+const blocks = blocksOf(document);
 
 describe('docs/extending.md', () => {
   let copy: string;
