@@ -116,7 +116,7 @@ describe('a session of a thousand tools', () => {
 });
 
 describe('an agent that asks and asks', () => {
-  it('has three approvals waiting and ten in all, and its approvers a mail for each and three notices', async () => {
+  it('has three approvals waiting and ten in all, and its approvers a mail for each, a word of each decision by another, and three notices', async () => {
     const subjects: string[] = [];
     vi.spyOn(env.EMAIL, 'send').mockImplementation(async (mail: EmailMessage | EmailMessageBuilder) => {
       if (JSON.stringify(mail.to).includes('@flood.test')) subjects.push((mail as EmailMessageBuilder).subject);
@@ -141,9 +141,9 @@ describe('an agent that asks and asks', () => {
       await vi.waitFor(() => expect([...asked].filter((id) => mailed(id) < 2)).toEqual([]), 5_000);
       for (const id of asked) await reject({ agent, id, order: '' });
     }
-    await vi.waitFor(() => expect(subjects.length).toBe(2 * 10 + 2 * 3), 5_000);
+    await vi.waitFor(() => expect(subjects.length).toBe(2 * 10 + 10 + 2 * 3), 5_000);
     expect(asked.size).toBe(10);
-    expect([...asked].filter((id) => mailed(id) !== 2)).toEqual([]);
+    expect([...asked].filter((id) => mailed(id) !== 3)).toEqual([]);
   });
 
   it('cannot exchange what a person was asked for something else', async () => {
