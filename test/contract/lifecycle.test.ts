@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { claimPort } from '../../scripts/wrangler.ts';
+import { isWhole } from '../support/whole.ts';
 
 const ROOT = join(import.meta.dirname, '../../');
 /** What a checkout holds and these scripts need. The copy has a state of its own, and processes that can be told by their folder. */
@@ -105,26 +106,31 @@ describe.runIf(process.platform === 'linux')('npm run dev', { timeout: TEST_LIMI
     expect(await claimPort(port)).toBe(port);
   });
 
-  it('takes secrets that are there, needs no sender beside them, and stays shut where one is too short', async () => {
-    const secrets = (tail: string): string => `ADMIN_TOKEN="${'a'.repeat(64)}"\nTOOLGATE_SECRET="${tail}"\n`;
-    for (const [secret, said] of [
-      ['b'.repeat(64), '# Open another session'],
-      ['short', 'The gate is shut'],
-    ] as const) {
-      writeFileSync(join(checkout, '.dev.vars'), secrets(secret));
-      const port = await claimPort(0);
-      const { npm, says } = npmRun('dev', '--', '--port', String(port));
-      await says(said);
-      const answers = await Promise.all(['healthz', 'readyz'].map((path) => fetch(`http://localhost:${port}/${path}`)));
-      expect(answers.map(({ status }) => status)).toEqual([200, secret === 'short' ? 503 : 200]);
-      npm.kill('SIGKILL');
-      await nothingIsLeft();
-    }
-    // Why it is shut is for the log alone.
-    expect(readFileSync(join(checkout, '.wrangler/dev.log'), 'utf8')).toContain(
-      'TOOLGATE_SECRET: missing or not at least 32 bytes',
-    );
-  });
+  it.runIf(isWhole)(
+    'takes secrets that are there, needs no sender beside them, and stays shut where one is too short',
+    async () => {
+      const secrets = (tail: string): string => `ADMIN_TOKEN="${'a'.repeat(64)}"\nTOOLGATE_SECRET="${tail}"\n`;
+      for (const [secret, said] of [
+        ['b'.repeat(64), '# Open another session'],
+        ['short', 'The gate is shut'],
+      ] as const) {
+        writeFileSync(join(checkout, '.dev.vars'), secrets(secret));
+        const port = await claimPort(0);
+        const { npm, says } = npmRun('dev', '--', '--port', String(port));
+        await says(said);
+        const answers = await Promise.all(
+          ['healthz', 'readyz'].map((path) => fetch(`http://localhost:${port}/${path}`)),
+        );
+        expect(answers.map(({ status }) => status)).toEqual([200, secret === 'short' ? 503 : 200]);
+        npm.kill('SIGKILL');
+        await nothingIsLeft();
+      }
+      // Why it is shut is for the log alone.
+      expect(readFileSync(join(checkout, '.wrangler/dev.log'), 'utf8')).toContain(
+        'TOOLGATE_SECRET: missing or not at least 32 bytes',
+      );
+    },
+  );
 });
 
 describe.runIf(process.platform === 'linux')('npm run demo', { timeout: TEST_LIMIT_MS }, () => {
@@ -138,7 +144,7 @@ describe.runIf(process.platform === 'linux')('npm run demo', { timeout: TEST_LIM
     expect(foldersLeft()).toEqual([]);
   });
 
-  it('leaves nothing behind when npm is terminated while a person is waited for', async () => {
+  it.runIf(isWhole)('leaves nothing behind when npm is terminated while a person is waited for', async () => {
     const { npm, says } = npmRun('demo', '--', '--wait');
     await says('Open this link');
     npm.kill('SIGTERM');

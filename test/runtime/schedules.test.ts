@@ -16,9 +16,9 @@ import { RealStage } from '../support/real-stage.ts';
 import { KEY_HASH } from '../support/session.ts';
 import { isWhole } from '../support/whole.ts';
 
-/** In steps of 25, so that a failure names where to look. */
-const SCHEDULES = isWhole ? 200 : 25;
-const STEP = 25;
+/** In steps, so that a failure names where to look. */
+const SCHEDULES = isWhole ? 200 : 10;
+const STEP = isWhole ? 25 : 10;
 
 afterEach(() => {
   vi.useRealTimers();
