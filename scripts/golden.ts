@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { JsonObject, JsonValue } from '../src/gate/json.ts';
 import { definitionFormats } from '../src/gate/providers/index.ts';
-import { neutral } from '../src/gate/providers/neutral.ts';
+import { neutral } from '../src/gate/providers/index.ts';
 import type { Tool } from '../src/gate/tool/define-tool.ts';
 
 /** Tool name -> what is published of it in this format. */

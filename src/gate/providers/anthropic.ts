@@ -1,5 +1,5 @@
-/** Anthropic Messages API: `tool_use` blocks in, `tool_result` blocks out, to stand first in one user message. */
-import { anthropicSchema } from './anthropic-schema.ts';
+/** Anthropic Messages API: reads `tool_use` blocks, writes `tool_result` blocks for the start of one user message. */
+import type { JsonObject } from '../json.ts';
 import {
   argumentsAsObject,
   echoOf,
@@ -12,6 +12,17 @@ import {
   type Marker,
   type Provider,
 } from './provider.ts';
+import { nullableByUnion, strictSchema } from './strict-schema.ts';
+
+/** Anthropic's strict tools support types, closed sets and formats, but no bounds and no patterns. */
+const REFUSED = new Set(
+  'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems'.split(
+    ' ',
+  ),
+);
+
+export const anthropicSchema = (parameters: JsonObject): JsonObject =>
+  strictSchema(parameters, { refused: REFUSED, nullable: nullableByUnion });
 
 /** "Stop reasons and fallback", and the beta value `compaction` of the SDK's types. */
 const STOP_REASON: Marker = {
@@ -31,7 +42,7 @@ export const anthropic: Provider = {
       ...requiredId(block, 'id'),
       name: stringOr(block['name'], ''),
       arguments: argumentsAsObject(block['input']),
-      // The API refuses the result of a toolset's member that does not name the toolset.
+      // The API rejects the result of a toolset's member if it does not name the toolset.
       echo: echoOf(block, 'toolset_name'),
     }));
   },

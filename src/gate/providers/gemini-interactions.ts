@@ -1,4 +1,4 @@
-/** Gemini Interactions API: `function_call` steps in, `function_result` steps out, the input of the next interaction. */
+/** Gemini Interactions API: reads `function_call` steps, writes `function_result` steps for the next interaction. */
 import {
   incompleteBy,
   itemsOf,
@@ -10,19 +10,11 @@ import {
   type Provider,
 } from './provider.ts';
 
-/** "Interactions API reference", InteractionStatus. Steps have no documented status; one that comes is judged alike. */
+/** From "Interactions API reference", InteractionStatus. A status on a step is undocumented and judged the same way. */
 const STATUS: Marker = {
   member: 'status',
   complete: ['requires_action', 'completed'],
-  incomplete: [
-    'incomplete',
-    'failed',
-    'cancelled',
-    'in_progress',
-    'budget_exceeded',
-    'queued',
-    'requires_continuation',
-  ],
+  incomplete: 'incomplete failed cancelled in_progress budget_exceeded queued requires_continuation'.split(' '),
 };
 
 export const geminiInteractions: Provider = {
@@ -35,7 +27,7 @@ export const geminiInteractions: Provider = {
     return itemsOfType(steps, 'function_call').map((step) => ({
       ...requiredId(step, 'id'),
       name: stringOr(step['name'], ''),
-      // Documented as an object; a stream's collected deltas are a text of one. Stage 2 reads both.
+      // Documented as an object, but the deltas of a stream add up to a text. Stage 2 reads both.
       arguments: step['arguments'],
       echo: {},
     }));

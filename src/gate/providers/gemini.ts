@@ -1,4 +1,4 @@
-/** Gemini generateContent: `functionCall` parts in, `functionResponse` parts out, to stand in one user content. */
+/** Gemini generateContent: reads `functionCall` parts, writes `functionResponse` parts for one user content. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import {
   argumentsAsObject,
@@ -12,32 +12,16 @@ import {
   type Provider,
 } from './provider.ts';
 
-/** "Generating content", FinishReason, with the values of Vertex AI that the SDK's types add. */
+/** From "Generating content", FinishReason, and the Vertex AI values in the types of the SDK. */
 const FINISH_REASON: Marker = {
   member: 'finishReason',
   complete: ['STOP'],
-  incomplete: [
-    'FINISH_REASON_UNSPECIFIED',
-    'MAX_TOKENS',
-    'SAFETY',
-    'RECITATION',
-    'LANGUAGE',
-    'OTHER',
-    'BLOCKLIST',
-    'PROHIBITED_CONTENT',
-    'SPII',
-    'MALFORMED_FUNCTION_CALL',
-    'UNEXPECTED_TOOL_CALL',
-    'TOO_MANY_TOOL_CALLS',
-    'MISSING_THOUGHT_SIGNATURE',
-    'MALFORMED_RESPONSE',
-    'IMAGE_SAFETY',
-    'IMAGE_PROHIBITED_CONTENT',
-    'IMAGE_RECITATION',
-    'IMAGE_OTHER',
-    'NO_IMAGE',
-    'CONTINUATION',
-  ],
+  incomplete: (
+    'FINISH_REASON_UNSPECIFIED MAX_TOKENS SAFETY RECITATION LANGUAGE OTHER BLOCKLIST PROHIBITED_CONTENT ' +
+    'SPII MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE ' +
+    'MALFORMED_RESPONSE IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION IMAGE_OTHER NO_IMAGE ' +
+    'CONTINUATION'
+  ).split(' '),
 };
 
 export const gemini: Provider = {
@@ -46,7 +30,7 @@ export const gemini: Provider = {
 
   decode: (body) =>
     partsIn(body)
-      // The Python SDK dumps its responses in snake case.
+      // The Python SDK serializes responses in snake case.
       ?.flatMap((part) => [membersOf(part)['functionCall'], membersOf(part)['function_call']])
       .filter((call) => call !== undefined && call !== null)
       .map((call) => {
@@ -74,7 +58,7 @@ export const gemini: Provider = {
     },
   }),
 
-  // `parametersJsonSchema` takes JSON Schema as it is; `parameters` would take an OpenAPI subset.
+  // `parametersJsonSchema` accepts JSON Schema; `parameters` accepts only an OpenAPI subset.
   tools: (definitions) => [
     {
       functionDeclarations: definitions.map(({ name, description, inputSchema }) => ({
@@ -86,7 +70,7 @@ export const gemini: Provider = {
   ],
 };
 
-/** A candidate that was stopped (safety, length) comes without content or parts: it proposes nothing. */
+/** A candidate that was stopped (safety, length) has no content or parts, so it proposes nothing. */
 function partsIn(body: JsonObject): JsonValue[] | null {
   const candidate = itemsOf(body['candidates'])?.[0];
   if (candidate === undefined || !isJsonObject(candidate))
@@ -95,7 +79,7 @@ function partsIn(body: JsonObject): JsonValue[] | null {
   return isJsonObject(content) ? optionalItemsOf(content['parts']) : null;
 }
 
-/** Of a blocked prompt only `promptFeedback` tells. */
+/** The response to a blocked prompt has only `promptFeedback`. */
 function hasNoCandidate(body: JsonObject): boolean {
   const candidates = body['candidates'] ?? null;
   if (candidates !== null) return itemsOf(candidates)?.length === 0;

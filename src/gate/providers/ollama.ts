@@ -1,4 +1,7 @@
-/** Ollama /api/chat: `message.tool_calls` in, `tool` messages out. Older servers send no ids: results pair by name and order. */
+/**
+ * Ollama /api/chat: reads `message.tool_calls`, writes `tool` messages. Older servers send no ids; results pair by name
+ * and order.
+ */
 import { isJsonObject } from '../json.ts';
 import {
   argumentsAsObject,
@@ -11,9 +14,9 @@ import {
   type Provider,
 } from './provider.ts';
 
-/** "Generate a chat message": what a stream writes before its last part has `done: false`. */
+/** From "Generate a chat message": every part of a stream but the last has `done: false`. */
 const DONE: Marker = { member: 'done', complete: [true], incomplete: [false] };
-/** "Generate a chat message" names the member, the server's `DoneReason` its values; `load` and `unload` come without calls. */
+/** The values are those of DoneReason in the server; `load` and `unload` come without calls. */
 const DONE_REASON: Marker = { member: 'done_reason', complete: ['stop'], incomplete: ['length', 'load', 'unload'] };
 
 export const ollama: Provider = {

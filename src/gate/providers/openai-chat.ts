@@ -1,6 +1,6 @@
-/** OpenAI Chat Completions, and the many servers that speak it: `tool_calls` in, `tool` messages out. */
+/** OpenAI Chat Completions and compatible servers: reads `tool_calls`, writes `tool` messages. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
-import { strictFunction } from './openai-schema.ts';
+import { strictFunction } from './openai.ts';
 import {
   argumentsAsText,
   incompleteBy,
@@ -15,7 +15,7 @@ import {
   type Provider,
 } from './provider.ts';
 
-/** "The chat completion object". */
+/** From "The chat completion object". */
 const FINISH_REASON: Marker = {
   member: 'finish_reason',
   complete: ['tool_calls', 'stop', 'function_call'],
@@ -30,7 +30,7 @@ export const openaiChat: Provider = {
     const { message } = firstChoice(body);
     const [holder, isMessage] = isJsonObject(message ?? null) ? [membersOf(message), true] : [body, false];
     const legacy = holder['function_call'] ?? null;
-    // A message that only speaks has no `tool_calls`; a body without a message must have them to be one.
+    // A message without calls has no `tool_calls`. A body without a message is accepted only if it has them.
     const called = isMessage || legacy !== null ? optionalItemsOf(holder['tool_calls']) : itemsOf(holder['tool_calls']);
     if (called === null) return null;
     return [...called.filter(isFunction).map(toolCall), ...(legacy === null ? [] : [legacyCall(legacy)])];
@@ -45,7 +45,7 @@ export const openaiChat: Provider = {
 
 const firstChoice = (body: JsonObject): JsonObject => membersOf(itemsOf(body['choices'])?.[0]);
 
-/** Custom tools are not functions. Everything else in the list is a call, malformed or not; some servers leave `type` out. */
+/** Skips custom tools. Other items count as calls even if malformed; some servers omit `type`. */
 function isFunction(item: JsonValue): boolean {
   const type = membersOf(item)['type'];
   return typeof type !== 'string' || type === 'function';
@@ -61,7 +61,7 @@ function toolCall(item: JsonValue): ProposedCall {
   };
 }
 
-/** The deprecated `function_call` of a message, of which there is one at most: a `function` message answers it, by name. */
+/** The deprecated `function_call` of a message. A `function` message answers it by name. */
 function legacyCall(item: JsonValue): ProposedCall {
   const called = membersOf(item);
   const name = stringOr(called['name'], '');

@@ -1,5 +1,5 @@
-/** OpenAI Responses API: `output[]` in, `function_call_output` items out. */
-import { strictFunction } from './openai-schema.ts';
+/** OpenAI Responses API: reads `output[]`, writes `function_call_output` items. */
+import type { JsonObject } from '../json.ts';
 import {
   argumentsAsText,
   echoOf,
@@ -11,9 +11,11 @@ import {
   stringOr,
   type Marker,
   type Provider,
+  type ToolDefinition,
 } from './provider.ts';
+import { nullableByUnion, strictSchema } from './strict-schema.ts';
 
-/** "The response object": its `status`, and the `status` of items. */
+/** From "The response object": the status of the response and of its items. */
 const STATUS: Marker = {
   member: 'status',
   complete: ['completed'],
@@ -31,12 +33,12 @@ export const openai: Provider = {
       ...requiredId(item, 'call_id'),
       name: stringOr(item['name'], ''),
       ...argumentsAsText(item['arguments']),
-      // A call made by a program of the model's: without its `caller` the output does not reach that program.
+      // A call may come from a program that the model wrote. The output reaches that program only with its `caller`.
       echo: echoOf(item, 'caller'),
     }));
   },
 
-  // The status of other items tells how a tool of the provider's own ended: a failed web search cuts nothing.
+  // Other items report how one of the provider's own tools ended, which says nothing about the response.
   incomplete: (body) => {
     const items = itemsOf(body['output']) ?? [];
     return incompleteBy(STATUS, body, ...itemsOfType(items, 'function_call'), ...itemsOfType(items, 'message'));
@@ -51,3 +53,25 @@ export const openai: Provider = {
 
   tools: (definitions) => definitions.map((definition) => ({ type: 'function', ...strictFunction(definition) })),
 };
+
+/** Not every model supports length limits; patterns, formats and numeric bounds are supported. */
+const REFUSED = new Set(['minLength', 'maxLength']);
+
+/** A function in OpenAI's strict mode, for Responses and Chat Completions. */
+export const strictFunction = ({ name, description, inputSchema }: ToolDefinition): JsonObject => ({
+  name,
+  description,
+  strict: true,
+  parameters: strictSchema(inputSchema, { refused: REFUSED, nullable }),
+});
+
+/** OpenAI expects a list of types; for a closed set, null must also be a member of `enum`. */
+function nullable(schema: JsonObject): JsonObject {
+  const { type, enum: members } = schema;
+  if (typeof type !== 'string' || 'const' in schema) return nullableByUnion(schema);
+  return {
+    ...schema,
+    type: [type, 'null'],
+    ...(Array.isArray(members) ? { enum: [...members, null] } : {}),
+  };
+}

@@ -1,54 +1,50 @@
 /**
- * What a provider's wire format is to Toolgate: how its proposed calls are read, how its results and its tool definitions
- * are written. Pure translation: nothing here judges a call. What a format cannot hold becomes a call that the stages refuse,
- * in their order, so that a malformed item takes a step and leaves an audit row like any other.
+ * Translates between a provider's wire format and Toolgate. Nothing here judges a call: a malformed item becomes a call
+ * that the stages refuse, so it takes a step and leaves an audit row.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Defect } from '../outcome.ts';
 
-/** What a model is told of a tool; those of the registry have it. `inputSchema` is JSON Schema 2020-12. */
+/** What a model is told about a tool. `inputSchema` is JSON Schema 2020-12. */
 export type ToolDefinition = { readonly name: string; readonly description: string; readonly inputSchema: JsonObject };
 
 /** A call as the model wrote it. */
 export type ProposedCall = {
-  /** Pairs the result with the call and does nothing else: ids repeat in practice, so they are no call ids. Null: none came. */
+  /** Pairs the result with the call; null if absent. Provider ids repeat in practice, so they are not call ids. */
   id: string | null;
-  /** Empty where none came: stage 1 finds no tool of that name. */
+  /** Empty if absent: stage 1 then finds no tool. */
   name: string;
   arguments: JsonValue | undefined;
-  /** Present where the format takes no such arguments, although stage 2 alone would read them. */
+  /** Why stage 2 refuses the call, even if it could read the arguments. */
   defect?: Defect;
-  /** Present where the result cannot be paired with the call: what the host is told of it. */
+  /** Why the result cannot be paired with the call, for the host. */
   problem?: string;
-  /** Members of the call that its result must carry unchanged. */
+  /** Members that the result must repeat unchanged. */
   echo: JsonObject;
 };
 
-/** What the model is told of a call. */
-export type Answer = { ok: boolean; text: string };
-
-/** How a provider's request takes tool definitions: the members of its `tools`. */
+/** Writes the `tools` of a provider's request. */
 export interface DefinitionFormat {
   readonly name: string;
   tools(definitions: readonly ToolDefinition[]): JsonObject[];
 }
 
 export interface Provider extends DefinitionFormat {
-  /** The member that holds the calls, as a problem names it. */
+  /** The member that holds the calls, for problems. */
   readonly takes: string;
-  /** The function calls in their order, none where there are none; null where the body lacks the member. */
+  /** The function calls in order; null if the body lacks the member that holds them. */
   decode(body: JsonObject): ProposedCall[] | null;
-  /** Why no call of this response may run; undefined where the response is complete or does not say. */
+  /** Why no call of this response may run; undefined if the response is complete or has no marker. */
   incomplete(body: JsonObject): Defect | undefined;
-  result(call: ProposedCall, answer: Answer): JsonObject;
+  result(call: ProposedCall, answer: { ok: boolean; text: string }): JsonObject;
 }
 
-/** A member that says how a response ended, with all values that the provider's reference lists. */
+/** A member that says how a response ended, with all values in the provider's reference. */
 export type Marker = { member: string; complete: readonly JsonValue[]; incomplete: readonly JsonValue[] };
 
 /**
- * An absent marker says nothing, because hosts may send the items without the envelope. Null is a value: streams write it
- * until the response has ended.
+ * Hosts may send the items without the envelope, so an absent marker is no defect. Null is one: streams write it until
+ * the response has ended.
  */
 export function incompleteBy(
   { member, complete, incomplete }: Marker,
@@ -62,25 +58,24 @@ export function incompleteBy(
   return { code: 'RESPONSE_INCOMPLETE', said: `${member} is ${said}` };
 }
 
-/** Null where it is no array. */
 export const itemsOf = (value: JsonValue | undefined): JsonValue[] | null => (Array.isArray(value) ? value : null);
 
-/** An absent list, or null as some clients write it, holds nothing; anything but a list is no list. */
+/** Clients write an empty list also as absent or null. Null if the value is something else. */
 export const optionalItemsOf = (value: JsonValue | undefined): JsonValue[] | null =>
   value === undefined || value === null ? [] : itemsOf(value);
 
-/** Members of anything: what is no object has none. */
+/** The members of an object; none for any other value. */
 export const membersOf = (value: JsonValue | undefined): JsonObject =>
   value !== undefined && isJsonObject(value) ? value : {};
 
-/** The items of one type; text, reasoning and what the provider's own servers ran are of others. */
+/** Skips text, reasoning and calls that the provider's servers ran. */
 export const itemsOfType = (items: readonly JsonValue[], type: string): JsonObject[] =>
   items.filter(isJsonObject).filter((item) => item['type'] === type);
 
 export const stringOr = <Else>(value: JsonValue | undefined, otherwise: Else): string | Else =>
   typeof value === 'string' ? value : otherwise;
 
-/** The named members that came with a value. */
+/** The named members that have a value. */
 export const echoOf = (item: JsonObject, ...names: readonly string[]): JsonObject =>
   Object.fromEntries(
     names.flatMap((name): [string, JsonValue][] => {
@@ -89,18 +84,17 @@ export const echoOf = (item: JsonObject, ...names: readonly string[]): JsonObjec
     }),
   );
 
-/** The id of an item in a format that pairs results by it. */
+/** The id of an item, in a format that pairs results by id. */
 export const requiredId = (item: JsonObject, member: string): Pick<ProposedCall, 'id' | 'problem'> => {
   const id = stringOr(item[member], null);
   return id === null ? { id, problem: `"${member}" must be a string; without it no result can be paired` } : { id };
 };
 
-/** An id under the name a result gives it; nothing where none came. */
 export const pairedBy = (name: string, { id }: ProposedCall): JsonObject => (id === null ? {} : { [name]: id });
 
 /**
- * For formats whose arguments are a JSON text. The provider never writes an object there, so one was rewritten on its way:
- * what the model proposed is not known.
+ * For formats with arguments as JSON text. The provider never sends an object, so something rewrote it, and the
+ * proposed text is unknown.
  */
 export const argumentsAsText = (value: JsonValue | undefined): Pick<ProposedCall, 'arguments' | 'defect'> =>
   value === undefined || typeof value === 'string'
@@ -111,8 +105,8 @@ export const argumentsAsText = (value: JsonValue | undefined): Pick<ProposedCall
       };
 
 /**
- * For formats whose arguments are an object. A string is written as the JSON string it is: stage 2 then refuses it as JSON
- * within JSON, instead of reading it as the text of an object.
+ * For formats with arguments as an object. A string is encoded again, so that stage 2 refuses it instead of reading an
+ * object from it.
  */
 export const argumentsAsObject = (value: JsonValue | undefined): JsonValue | undefined =>
   typeof value === 'string' ? JSON.stringify(value) : value;

@@ -1,33 +1,35 @@
 /**
- * JSON Schema as `strict: true` takes it: every property required, those with a default nullable instead (a null counts as
- * absent in every tool), no unknown ones, and keywords the provider refuses told in the description. A model then sees a
- * looser schema than the one enforced, never a stricter one, nulls and absences apart.
+ * JSON Schema for `strict: true`: every property is required, properties with a default are nullable (tools read null
+ * as absent), objects are closed, and unsupported keywords move to the description. Apart from null, the result accepts
+ * everything that the tool's own schema accepts.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
-/** What differs between providers. */
 export type StrictDialect = {
-  /** Keywords the provider refuses, `default` apart, which no strict schema has. */
+  /** Unsupported keywords; `default` always is one. */
   refused: ReadonlySet<string>;
   nullable: (schema: JsonObject) => JsonObject;
 };
 
-/** What a keyword demands, in words. */
-const WORDS = new Map<string, (value: string) => string>([
-  ['minimum', (value) => `at least ${value}`],
-  ['maximum', (value) => `at most ${value}`],
-  ['exclusiveMinimum', (value) => `greater than ${value}`],
-  ['exclusiveMaximum', (value) => `less than ${value}`],
-  ['multipleOf', (value) => `a multiple of ${value}`],
-  ['minLength', (value) => `length at least ${value}`],
-  ['maxLength', (value) => `length at most ${value}`],
-  ['pattern', (value) => `matches ${value}`],
-  ['minItems', (value) => `items: at least ${value}`],
-  ['maxItems', (value) => `items: at most ${value}`],
-  ['default', (value) => `null means ${value}`],
-]);
+/** Each keyword as words before its value. */
+const WORDS: Readonly<Record<string, string>> = {
+  minimum: 'at least',
+  maximum: 'at most',
+  exclusiveMinimum: 'greater than',
+  exclusiveMaximum: 'less than',
+  multipleOf: 'a multiple of',
+  minLength: 'length at least',
+  maxLength: 'length at most',
+  pattern: 'matches',
+  minItems: 'items: at least',
+  maxItems: 'items: at most',
+  default: 'null means',
+};
 
-/** Recurses into properties, items and unions; a keyword that is neither known here nor taken by a provider fails its golden test. */
+/**
+ * Recurses into properties, items and unions. The golden test fails on a keyword that is neither known here nor
+ * supported by a provider.
+ */
 export function strictSchema(schema: JsonObject, dialect: StrictDialect): JsonObject {
   const entries = Object.entries(schema);
   const isRefused = (keyword: string): boolean => keyword === 'default' || dialect.refused.has(keyword);
@@ -38,7 +40,7 @@ export function strictSchema(schema: JsonObject, dialect: StrictDialect): JsonOb
   );
   const described = withWords(
     kept,
-    // A `format` says what the pattern written beside it says, shorter.
+    // A `format` already says what the pattern beside it says.
     entries.filter(([keyword]) => isRefused(keyword) && !(keyword === 'pattern' && 'format' in kept)),
   );
   return isJsonObject(schema['properties'] ?? null) ? closedObject(described, schema, dialect) : described;
@@ -54,9 +56,9 @@ function strictMember(keyword: string, value: JsonValue, dialect: StrictDialect)
 
 function withWords(schema: JsonObject, refused: [string, JsonValue][]): JsonObject {
   const demands = refused.flatMap(([keyword, value]) => {
-    const words = WORDS.get(keyword);
+    const words = WORDS[keyword];
     const shown = keyword === 'pattern' && typeof value === 'string' ? value : JSON.stringify(value);
-    return words === undefined ? [] : [words(shown)];
+    return words === undefined ? [] : [`${words} ${shown}`];
   });
   if (demands.length === 0) return schema;
   const said = typeof schema['description'] === 'string' ? [schema['description']] : [];
@@ -76,7 +78,7 @@ function closedObject(strict: JsonObject, original: JsonObject, { nullable }: St
   };
 }
 
-/** Null as one member of a union; the description stays outside, where models look for it. */
+/** Adds null as a member of a union. The description stays outside, where models look for it. */
 export function nullableByUnion({ description, ...schema }: JsonObject): JsonObject {
   return { ...(description === undefined ? {} : { description }), anyOf: [schema, { type: 'null' }] };
 }

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { readGolden } from '../../../scripts/golden.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/gate/json.ts';
 import { definitionFormats } from '../../../src/gate/providers/index.ts';
-import { neutral } from '../../../src/gate/providers/neutral.ts';
+import { neutral } from '../../../src/gate/providers/index.ts';
 import type { DefinitionFormat } from '../../../src/gate/providers/provider.ts';
 import { allTools } from '../../support/tools.ts';
 

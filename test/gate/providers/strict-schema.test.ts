@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { anthropicSchema } from '../../../src/gate/providers/anthropic-schema.ts';
-import { strictFunction } from '../../../src/gate/providers/openai-schema.ts';
+import { anthropicSchema } from '../../../src/gate/providers/anthropic.ts';
+import { strictFunction } from '../../../src/gate/providers/openai.ts';
 import type { JsonObject } from '../../../src/gate/json.ts';
 
 const inputSchema: JsonObject = {

@@ -1,6 +1,6 @@
 /** The registry's tools as MCP's `tools/list` shows them. */
 import type { JsonObject } from '../../json.ts';
-import { mcp } from '../../providers/mcp.ts';
+import { mcp } from '../../providers/index.ts';
 import type { Tool } from '../../tool/define-tool.ts';
 import type { Registry } from '../../tool/registry.ts';
 

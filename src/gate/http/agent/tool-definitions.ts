@@ -1,8 +1,7 @@
 /** The tools a session may use, as a provider's request takes them: `GET /v1/tools` (docs/specification.md#tool-definitions). */
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { definitionFormats } from '../../providers/index.ts';
-import { neutral } from '../../providers/neutral.ts';
+import { definitionFormats, neutral } from '../../providers/index.ts';
 import { refuseQuery } from '../shared/body.ts';
 import type { HttpEnv } from '../shared/context.ts';
 import { agentTools, authenticateAgent, refuseCredential } from '../shared/credentials.ts';
