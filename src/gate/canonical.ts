@@ -1,4 +1,4 @@
-/** Canonical bytes and the hashes over them: call keys, effect keys and the audit chain stand on these few functions. */
+/** Canonical JSON and the hashes of call keys, effect keys and the audit chain. */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { JsonValue } from './json.ts';
@@ -11,24 +11,22 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /**
- * SHA-256 of the text's UTF-8, in lower-case hex. Synchronous on purpose: an awaited digest lets a second row take the same
- * predecessor, and the audit chain forks.
+ * SHA-256 of the UTF-8 text in lower-case hex. Synchronous, because during an awaited digest a second row could take
+ * the same predecessor and fork the audit chain.
  */
 export function sha256Hex(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
-/** The identity of a JSON value: SHA-256 of its RFC 8785 form. */
+/** SHA-256 of the RFC 8785 form. */
 export function hashOf(value: JsonValue): string {
   return sha256Hex(canonicalJson(value));
 }
 
-/** Lower-case, two digits a byte. */
 export function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Sizes are limited, stored and told in UTF-8 bytes. */
 export function byteLength(text: string): number {
   return new TextEncoder().encode(text).byteLength;
 }

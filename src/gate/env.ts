@@ -1,35 +1,31 @@
 /**
- * Variables and secrets -> Config. A gate that starts with a guessable secret, or writes links for a host it was not given,
- * is worse than one that does not start: whatever is absent, short or malformed counts as missing, and nothing has a default.
+ * Reads variables and secrets into Config. A weak secret or a wrong host for links is worse than a gate that does not
+ * start, so an absent, short or malformed value counts as missing, and there are no defaults.
  */
 import * as z from 'zod';
 import { hex } from './canonical.ts';
 
-/** 256 bits, the strength of the HMAC and of the API keys. */
 const MIN_SECRET_BYTES = 32;
 
 export interface Config {
-  /** Compared as it is written, never decoded. */
+  /** Compared as written, never decoded. */
   readonly adminToken: string;
-  /** The bytes of TOOLGATE_SECRET in lower-case hex, however they were written. */
+  /** The bytes of TOOLGATE_SECRET in lower-case hex, even if written in base64. */
   readonly secret: string;
-  /** Likewise; good for verifying only, while tokens of before a rotation live. */
+  /** Likewise. It only verifies tokens from before a rotation. */
   readonly previousSecret: string | null;
-  /** An origin, as browsers write it: no path, no trailing slash. */
+  /** An origin as browsers write it, without a path or trailing slash. */
   readonly publicUrl: string;
-  /** Whether `publicUrl` is this machine's own; only then may a link be shown on the console. */
+  /** Whether `publicUrl` is this machine; only then may the console show links. */
   readonly loopback: boolean;
   readonly mailFrom: string;
 }
 
-/**
- * `flaws` are for the log: names and what is expected of each, never a value. `publicUrl` is null where it is one of them.
- */
+/** `flaws` are for the log and hold no values. `publicUrl` is null if it is missing or malformed. */
 export type ConfigReading =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly flaws: readonly string[]; readonly publicUrl: string | null };
 
-// An operator whose secret is too short must not be sent to look for an absent one.
 const NO_SECRET = `missing or not at least ${MIN_SECRET_BYTES} bytes in hex or base64, as openssl rand -hex ${MIN_SECRET_BYTES} makes them`;
 const NO_ORIGIN = 'missing or not an https origin without a path';
 
@@ -42,7 +38,7 @@ const Secret = z.string(NO_SECRET).transform((text, context) => {
 
 const Origin = z.string(NO_ORIGIN).transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : null;
-  // The href of a bare origin is the origin and a slash; user, path, query and fragment would show.
+  // Only a bare origin equals its href without the final slash: user, path, query and fragment would show.
   const bare = url !== null && url.href === `${url.origin}/`;
   if (bare && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))) {
     return { publicUrl: url.origin, loopback: isLoopback(url.hostname) };
@@ -54,13 +50,13 @@ const Origin = z.string(NO_ORIGIN).transform((text, context) => {
 const Variables = z.object({
   ADMIN_TOKEN: z.string(NO_SECRET).refine((text) => Secret.safeParse(text).success, NO_SECRET),
   TOOLGATE_SECRET: Secret,
-  // An empty one is none: a line in a file that is kept for the next rotation.
+  // An empty value counts as absent: it is a line kept for the next rotation.
   TOOLGATE_SECRET_PREVIOUS: z.preprocess((text) => (text === '' ? undefined : text), Secret.optional()),
   PUBLIC_URL: Origin,
   MAIL_FROM: z.email('missing or not an e-mail address'),
 });
 
-/** Reads the Worker's environment; bindings and other members are passed over. */
+/** Reads the Worker's environment; ignores bindings and other members. */
 export function readConfig(env: unknown): ConfigReading {
   const reading = Variables.safeParse(env);
   if (!reading.success) {
@@ -82,8 +78,8 @@ export function readConfig(env: unknown): ConfigReading {
 }
 
 /**
- * The bytes of a secret, or null. Text of hex digits alone is hex, or 60 of them (30 bytes) would pass as 45 bytes of
- * base64. base64url is refused: every passphrase with hyphens would pass as random bytes.
+ * The bytes of a secret, or null. Text of only hex digits is hex; otherwise 60 of them (30 bytes) would pass as 45
+ * bytes of base64. base64url is refused, because passphrases with hyphens would pass as random bytes.
  */
 function secretAsHex(text: string): string | null {
   if (/^[\da-f]+$/i.test(text)) return text.length % 2 === 0 ? text.toLowerCase() : null;
@@ -91,7 +87,7 @@ function secretAsHex(text: string): string | null {
   return hex(Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0)));
 }
 
-/** A host name as the URL parser writes it, so `127.1` has become `127.0.0.1`. */
+/** Takes a host name from the URL parser, which writes `127.1` as `127.0.0.1`. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }

@@ -1,9 +1,8 @@
 /**
- * Signed tokens (RFC 7519): the agent's session token and the token in an approver's link. A token only names; the session
- * object decides what the named thing may do. Nothing else is in one, above all no address: links travel through mail.
- *
- * Refused, whatever the reason with the same null: another algorithm or `none` (RFC 8725 section 3.1), another issuer or
- * audience, no `exp`, `kid` or claim, one claim too many, and any second spelling of a good token.
+ * Signed tokens (RFC 7519) of agents and of approvers' links. A token only names its session or approval; the session
+ * object decides what it allows. It holds no address, because links travel by mail. Verification answers null for
+ * another algorithm (RFC 8725 section 3.1), issuer or audience, for absent or extra claims, and for a second spelling
+ * of a good token.
  */
 import { createHash, createSecretKey, hkdfSync } from 'node:crypto';
 import { SignJWT, base64url, errors, jwtVerify } from 'jose';
@@ -13,7 +12,7 @@ import type { Config } from '../env.ts';
 
 type Audience = 'session' | 'approval';
 
-/** What one secret yields. A key per audience: a token of one kind cannot be passed off as the other's. */
+/** Derived from one secret. With a key per audience, one kind of token cannot pass as the other. */
 interface KeyRing {
   readonly kid: string;
   readonly keys: Readonly<Record<Audience, Uint8Array>>;
@@ -22,18 +21,16 @@ interface KeyRing {
 export interface SessionClaims {
   readonly caller: string;
   readonly session: string;
-  /** Random per session: a later session of the same name is another. */
+  /** Random, so that a later session of the same name differs. */
   readonly uid: string;
-  /** Milliseconds; a token lives by whole seconds, never longer than this. */
+  /** In milliseconds; the token's `exp` is rounded down to seconds. */
   readonly expiresAt: number;
 }
 
 export interface ApprovalClaims {
-  /** The session object's name, see {@link sessionObjectName}. */
   readonly object: string;
-  /** The approver's number in that object. */
   readonly approver: number;
-  /** 128 random bits in hex, kept by the object for this approver and approval: withdrawing them ends the link. */
+  /** 128 random bits in hex that the session object keeps; withdrawing them ends the link. */
   readonly bits: string;
   readonly expiresAt: number;
 }
@@ -42,7 +39,7 @@ const ALGORITHM = 'HS256';
 const KEY_BYTES = 32;
 const KID_BYTES = 8;
 
-/** The last of 43 base64url characters carries two unused bits, which decoders ignore: only zeros there are accepted. */
+/** The last of 43 base64url characters has two unused bits, which decoders ignore: they must be zero. */
 const CANONICAL_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/;
 
 const SessionPayload = z
@@ -67,7 +64,7 @@ const ApprovalPayload = z
   })
   .transform(({ object, approver, bits, exp }): ApprovalClaims => ({ object, approver, bits, expiresAt: exp * 1000 }));
 
-/** The name of the one object that keeps a session: a hash of both, so that no choice of session name meets another caller's. */
+/** Names the object of a session. A hash of both parts, so that no session name collides with another caller's. */
 export function sessionObjectName(caller: string, session: string): string {
   return hashOf([caller, session]);
 }
@@ -76,15 +73,20 @@ export function signSessionToken(config: Config, { caller, session, uid, expires
   return sign(config, 'session', { caller, session, uid }, expiresAt);
 }
 
+type Verified = Map<string, { claims: SessionClaims; until: number }>;
+
 const REMEMBERED_MS = 60_000;
 const MAX_REMEMBERED = 1_000;
 
-/** Verified session tokens by their hash, so that memory holds no credential. By configuration, as a new secret makes a new one. */
-const remembered = new WeakMap<Config, Map<string, { claims: SessionClaims; until: number }>>();
+/**
+ * Verified session tokens by hash, so that memory holds no credential. A new secret means a new `Config` and an empty
+ * cache.
+ */
+const remembered = new WeakMap<Config, Verified>();
 
-/** An agent sends its token with every call: what was verified within the last minute is not verified again. */
+/** Agents send their token with every call, so a verification is reused for a minute. */
 export async function verifySessionToken(config: Config, token: string, now: number): Promise<SessionClaims | null> {
-  const known = remembered.get(config) ?? new Map<string, { claims: SessionClaims; until: number }>();
+  const known: Verified = remembered.get(config) ?? new Map();
   remembered.set(config, known);
   const hash = createHash('sha256').update(token).digest('base64url');
   const kept = known.get(hash);
@@ -156,10 +158,9 @@ async function verify<Claims>(
   }
 }
 
-/** Derived once an isolate: secrets are few and fixed, calls are many. */
 const keyRings = new Map<string, KeyRing>();
 
-/** RFC 5869, without salt: the secret is random already. The key id comes from the same derivation and tells nothing of it. */
+/** RFC 5869 without salt, because the secret is random. The key id is derived too and reveals nothing. */
 function keyRing(secret: string): KeyRing {
   const known = keyRings.get(secret);
   if (known !== undefined) return known;

@@ -1,30 +1,29 @@
 /**
- * Amounts as people read and type them. Only integers of minor units go in and no arithmetic is done on them: the digits
- * are cut, never divided, so that 2590 cannot become 25.899999.
+ * Writes and reads amounts for people. Digits of minor units are cut, never divided, so 2590 cannot become 25.899999.
  */
 import type { Money } from '../ports.ts';
 import { decimalsOf, symbolsOf } from './iso-4217.ts';
 
-/** `25.90 USD`: ASCII digits, one point, the currency's own number of decimals, no grouping. Refuses what is no amount. */
+/** Such as `25.90 USD`: ASCII digits, the currency's own decimals, no grouping. Throws if `money` is not an amount. */
 export function formatMoney(money: Money): string {
   return `${amountDigits(money)} ${money.currency}`;
 }
 
-/** Whether an argument is read with the amount already: where it is written as money, it need not be repeated. */
+/** Whether an argument is part of an amount that is already shown. */
 export const isPartOfMoney = (name: string, value: unknown, money: Money | null): boolean =>
   money !== null && (name === 'amount_cents' || name === 'currency') && value === money[name];
 
 /**
- * What an approver must type: the digits of the amount (`25.90`), so that nobody approves a figure they have not read, or
- * the end of the approval's id where there is no amount.
+ * What an approver must type: the digits of the amount, so that a person has read them, or else the end of the
+ * approval's id.
  */
 export function phraseOf(money: Money | null, approvalId: string): string {
   return money === null ? approvalId.slice(-6) : amountDigits(money);
 }
 
 /**
- * Forgives what changes no figure: spaces of any kind, the currency's code in any case before or after, a comma for the
- * decimal point. Nothing else: `2590` and `25.9` are other ways of writing 25.90, and also the two commonest slips.
+ * Accepts any spaces, the currency before or after, and a decimal comma. It accepts nothing else: `2590` and `25.9` for
+ * 25.90 are also the two most common slips.
  */
 export function phraseMatches(typed: string, phrase: string, currency: string | null = null): boolean {
   const bare = typed.replaceAll(/[\s\u200B]/g, '');
@@ -32,13 +31,12 @@ export function phraseMatches(typed: string, phrase: string, currency: string | 
   return amount.replace(',', '.') === phrase;
 }
 
-/** Cuts the currency's code or symbol, before or after. The letters of a code must be ASCII: upper-casing alone would take a long s (U+017F) for an S. */
+/** Cuts the code or symbol. A code must be ASCII, because the long s (U+017F) becomes S in upper case. */
 function withoutUnit(text: string, currency: string): string {
   const isCode = (part: string): boolean => /^[A-Za-z]{3}$/.test(part) && part.toUpperCase() === currency;
   if (isCode(text.slice(0, 3))) return text.slice(3);
   if (isCode(text.slice(-3))) return text.slice(0, -3);
-  const symbol = symbolsOf(currency).find((each) => text.startsWith(each) || text.endsWith(each));
-  if (symbol === undefined) return text;
+  const symbol = symbolsOf(currency).find((each) => text.startsWith(each) || text.endsWith(each)) ?? '';
   return text.startsWith(symbol) ? text.slice(symbol.length) : text.slice(0, -symbol.length);
 }
 

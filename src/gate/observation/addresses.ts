@@ -1,21 +1,19 @@
 /**
- * URLs and e-mail addresses in plain text. A model that repeats one hands a stranger's link to the customer, and a link it
- * fetches carries out what it knows. A host name alone stays: it is how bank statements name merchants.
- *
- * Each expression that begins with a run of characters starts only where that run starts (the look-behind), so no run is
- * read twice and time is linear however the text is made.
+ * Removes URLs and e-mail addresses: a model that repeats one hands the customer a stranger's link, and fetching one
+ * can leak data. A bare host name stays, because bank statements name merchants that way. Look-behinds start each match
+ * at the start of a run of characters, so time is linear.
  */
 
-/** What browsers take for the dot of a host name (UTS 46), and all that stands in one. */
+/** The dots that browsers accept in a host name (UTS 46), and all characters of one. */
 const DOT = '[.\u3002\uff0e\uff61]';
 const HOST = String.raw`[\p{L}\p{M}\p{N}.\u3002\uff0e\uff61-]`;
 const NEXT = String.raw`[^\s<>"]`;
 const REST = String.raw`[^\s<>"]*`;
 
 const ADDRESSES: readonly RegExp[] = [
-  // Any scheme with an authority, and what only looks like one: `1http://` is clicked as `http://`.
+  // Any scheme with an authority, also a malformed one: mail clients link `1http://` as `http://`.
   new RegExp(String.raw`(?<![a-z0-9+.-])[a-z0-9+.-]*://${REST}`, 'gi'),
-  // Schemes that work without `//`. `data:` alone is an ordinary word; with a media type it is a document.
+  // Schemes that work without `//`. `data:` is also an ordinary word, so it needs a media type.
   new RegExp(String.raw`(?:https?|ftp|javascript|vbscript|mailto|file(?=:/)):${NEXT}${REST}`, 'gi'),
   new RegExp(String.raw`data:(?:[a-z]+/|[,;])${REST}`, 'gi'),
   new RegExp(String.raw`www\.${NEXT}${REST}`, 'gi'),
@@ -33,7 +31,7 @@ const ADDRESSES: readonly RegExp[] = [
   ),
 ];
 
-/** What ends a sentence or closes a bracket around an address rather than the address. */
+/** Characters after an address that belong to the sentence around it. */
 const CLOSERS = `.,;:!?)]}'`;
 
 export const withoutAddresses = (text: string): string =>

@@ -1,11 +1,9 @@
 /**
- * Cleans strings that were written outside before a model or a person reads them
- * (docs/specification.md#what-the-model-reads). A courtesy, not the guard: it
- * makes the usual attacks harmless and text readable, and every stage of the gate holds without it.
+ * Cleans outside strings before a model or a person reads them (docs/specification.md#what-the-model-reads). Cleaning
+ * makes the usual attacks harmless; no stage of the gate depends on it.
  */
 import { withoutAddresses } from './addresses.ts';
 import { breaksLine, replaceMarkup } from './markup.ts';
-import { POSING_PHRASES } from './posing-phrases.ts';
 import { reduceToText, type OutsideKind } from './reduce.ts';
 
 const MAX_CHARACTERS = 2_000;
@@ -13,19 +11,23 @@ const MAX_PASSES = 5;
 const REMOVED = '[removed]';
 
 /**
- * All that Unicode calls "other" (controls, bidirectional and other format characters, tags, halves of pairs, private and
- * unassigned ones) or ignorable (zero widths, soft hyphens, variation selectors, fillers), and the empty Braille cell. Line
- * breaks stay for now: they part words and give Markdown its shape. The price: joined emoji come apart, and Persian loses
- * its joiners.
+ * Unicode's "other" and ignorable characters, and the empty Braille cell. Line breaks stay for now: they separate words
+ * and structure Markdown. The cost: joined emoji come apart, and Persian loses its joiners.
  */
 const UNSEEN = /(?![\t\n\v\f\r\u0085])[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 const SPACES = /[\s\u0085]+/g;
 
+/** Phrases that pose as instructions, matched after white space is reduced to single spaces. Each must match in linear time. */
+const POSING_PHRASES: readonly RegExp[] = [
+  /system override/gi,
+  /(?:ignore|disregard|forget) (?:(?:all|any|the|your|my|of) ){0,3}(?:previous|prior|above) (?:instructions|directives|rules|prompts)/gi,
+];
+
 /**
- * One line of text: no unseen character, tag, URL, e-mail address or posing phrase, at most `maxCharacters` UTF-16 units.
- * The string is cut before anything reads it, which bounds the time. A pass may uncover what the next must remove (in HTML
- * `&lt;script>` is the text `<script>`), so passes repeat until one changes nothing; a string that keeps changing is
- * `[removed]`. Cleaning a clean string changes nothing.
+ * Returns one line without invisible characters, tags, URLs, e-mail addresses and posing phrases, of at most
+ * `maxCharacters` UTF-16 units. Cutting the string first bounds the time. One pass may uncover markup for the next
+ * (`&lt;script>` becomes `<script>`), so passes repeat until nothing changes; a string that keeps changing becomes
+ * `[removed]`.
  */
 export function cleanText(value: string, kind: OutsideKind, maxCharacters = MAX_CHARACTERS): string {
   let text = value;
@@ -44,8 +46,8 @@ function cleanOnce(text: string, kind: OutsideKind): string {
 }
 
 /**
- * A `<` that stays gets a space where more text, or another parser, could make a tag of it. In plain text `x<y` stays as it
- * is; what was HTML or Markdown may be read as that again.
+ * Puts a space after a remaining `<` if more text, or another parser, could make a tag of it. In plain text `x<y`
+ * stays; text from HTML or Markdown may be parsed as markup again.
  */
 const withoutMarkup = (text: string, kind: OutsideKind): string =>
   replaceMarkup(text, (reading, source) => {

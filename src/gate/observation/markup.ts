@@ -1,8 +1,8 @@
-/** Tells HTML markup in a text from less-than signs, as an HTML tokenizer does (HTML Standard, "Tokenization"). */
+/** Distinguishes HTML markup from less-than signs, as an HTML tokenizer does (HTML Standard, "Tokenization"). */
 
 const words = (list: string): string[] => list.split(' ');
 
-/** Elements before and after which a browser breaks the line, apart from those that every HTML reader knows. */
+/** Elements that break the line, except those that every HTML reader knows. */
 export const BLOCKS: readonly string[] = [
   ...words('h1 h2 h3 h4 h5 h6 blockquote ul ol li dl dt dd pre address center table caption tr th td details summary'),
   ...words('fieldset legend option figure figcaption'),
@@ -29,18 +29,18 @@ const OTHER_ELEMENTS: ReadonlySet<string> = new Set([
 const START = /<(?=[a-z/!?])/gi;
 const COMMENT_END = /--!?>/g;
 const NAME = /^\/?([a-z]\w*)/i;
-/** Attributes that a browser acts on whatever the element is. */
+/** Attributes that act on any element. */
 const ACTIVE_ATTRIBUTE = /\b(?:on\w*|style|href|src)\s*=/i;
-/** What stands to the left of a less-than sign, or of a type parameter. */
+/** The left operand of a less-than sign or of type parameters. */
 const LEFT_OPERAND = /[\p{L}\p{N}\p{Sc})\]] ?$/u;
 
 /**
- * `markup`: a whole tag, comment or declaration. `comparison` and `type` (`List<String>`): a tag to a tokenizer at most by
- * its form, of no known element. `open`: the beginning of a tag without an end, which text that follows could complete.
+ * `markup`: a whole tag, comment or declaration. `comparison` and `type` (`List<String>`): has the form of a tag but
+ * names no known element. `open`: an unfinished tag that later text could complete.
  */
 type Reading = 'markup' | 'comparison' | 'type' | 'open';
 
-/** Replaces each markup whole. Of anything else that begins like markup, it replaces the `<` only. */
+/** Replaces markup as a whole. In anything else that begins like markup, replaces only the `<`. */
 export function replaceMarkup(text: string, replace: (reading: Reading, source: string) => string): string {
   let done = '';
   let at = 0;
@@ -56,7 +56,7 @@ export function replaceMarkup(text: string, replace: (reading: Reading, source: 
   return done + text.slice(at);
 }
 
-/** True for a tag that ends a word: `one<br>two` is two words, `o<b>n</b>e` is one. */
+/** True for a tag that separates words: `one<br>two` is two words, `o<b>n</b>e` is one. */
 export const breaksLine = (tag: string): boolean => BREAKS.has(nameOf(tag));
 
 const nameOf = (tag: string): string => NAME.exec(tag.slice(1))?.[1]?.toLowerCase() ?? '';
@@ -72,7 +72,7 @@ function readingOf(before: string, source: string, isClosed: boolean): Reading {
   return before.endsWith(' ') || (rest === '' && FORMATTING.has(name)) ? 'markup' : 'type';
 }
 
-/** Where the markup that begins at `start` ends, or null where the text ends before it. */
+/** The end of the markup at `start`, or null if the text ends first. */
 function endOf(text: string, start: number): number | null {
   if (text.startsWith('<!--', start)) {
     COMMENT_END.lastIndex = start + 2;
@@ -83,7 +83,7 @@ function endOf(text: string, start: number): number | null {
   return end === -1 ? null : end + 1;
 }
 
-/** A `>` ends a tag unless it is in a quoted value: quotes count only right after the `=` of an attribute. */
+/** A `>` ends a tag unless it is in a quoted value; quotes count only after the `=` of an attribute. */
 function endOfTag(text: string, start: number): number | null {
   let state: 'name' | 'between' | 'attribute' | 'equals' | 'unquoted' = 'name';
   for (let at = start; at < text.length; at += 1) {

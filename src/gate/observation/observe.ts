@@ -1,7 +1,4 @@
-/**
- * What leaves the gate of an outcome: its size is bounded, and strings that somebody else wrote are cleaned. A tool declares
- * such strings in its output schema by `outside`. The JSON answer and the text share this.
- */
+/** Bounds the size of an outcome and cleans its outside strings, for the JSON answer and the text alike. */
 import * as z from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Outcome } from '../outcome.ts';
@@ -12,14 +9,14 @@ import { withinLimit } from './size-limits.ts';
 const KIND = 'x-outside';
 
 /**
- * An output string that somebody else wrote: `plain` as it stands, such as a memo; `markdown` and `html` reduced to their
- * text. Any other output string must be ours: a closed set or a pattern.
+ * An output string that somebody else wrote: `plain` stays plain text; `markdown` and `html` are reduced to text. Every
+ * other output string must have a closed set or a pattern.
  */
 export const outside = (kind: OutsideKind) => z.string().meta({ [KIND]: kind });
 
 type Published = { get(tool: string): { outputSchema: JsonObject } | undefined };
 
-/** Stored answers stay raw: a better filter then cleans them too. An outcome without data passes as it is. */
+/** Stored answers stay raw, so a better filter also cleans old ones. */
 export function observe(outcome: Outcome, tools: Published): Outcome {
   if (outcome.data === undefined) return outcome;
   return withinLimit({ ...outcome, data: cleanData(outcome.data, tools.get(outcome.tool)?.outputSchema ?? {}) });
@@ -27,12 +24,13 @@ export function observe(outcome: Outcome, tools: Published): Outcome {
 
 const OUTSIDE_KINDS: readonly OutsideKind[] = ['plain', 'markdown', 'html'];
 
-/** A string that the schema does not declare as outside is ours (a closed set, a pattern) and stays as it is. */
 export function cleanData(data: JsonObject, outputSchema: JsonObject): JsonObject {
   return cleanMembers(data, [outputSchema]);
 }
 
-/** `schemas` are all that may describe the value: a choice offers several, and whichever declares it outside is believed. */
+/**
+ * `schemas` are all that may describe the value: in a union, one member that declares a string as outside is enough.
+ */
 function cleanValue(value: JsonValue, schemas: JsonObject[]): JsonValue {
   const choices = schemas.flatMap((schema) => [schema, ...choicesOf(schema)]);
   if (typeof value === 'string') {

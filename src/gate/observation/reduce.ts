@@ -1,6 +1,6 @@
 /**
- * Reduces Markdown and HTML to their text; scripts, styles and comments go with their content. What comes out is not yet
- * clean: entities have become the characters they stand for, which may be markup again.
+ * Reduces Markdown and HTML to text; scripts, styles and comments lose their content. The result is not clean: decoded
+ * entities may be markup again.
  */
 import { compile } from 'html-to-text';
 import { micromark } from 'micromark';
@@ -8,11 +8,11 @@ import { BLOCKS, replaceMarkup } from './markup.ts';
 
 export type OutsideKind = 'plain' | 'markdown' | 'html';
 
-/** Text alone: no link targets, no bullets, no capitals for headings. */
+/** Text without link targets, bullets or capitalized headings. */
 const compileReader = () =>
   compile({
     wordwrap: false,
-    // The zero-width space is no space here: it must not part a phrase.
+    // Without the zero-width space, which must not split a phrase.
     whitespaceCharacters: ' \t\r\n\f',
     selectors: [
       ...BLOCKS.map((selector) => ({ selector, format: 'block' })),
@@ -22,10 +22,10 @@ const compileReader = () =>
     ],
   });
 
-/** Compiled with the first text that needs it: it would take a tenth of every start. */
+/** Compiled on first use: it takes a tenth of the start-up time. */
 let htmlText: ReturnType<typeof compileReader> | undefined;
 
-/** Never throws: where a parser does, the string comes back without the characters that markup is made of. */
+/** Never throws: if a parser throws, the characters that form markup are removed. */
 export function reduceToText(value: string, kind: OutsideKind): string {
   if (kind === 'plain') return value;
   try {
@@ -36,7 +36,7 @@ export function reduceToText(value: string, kind: OutsideKind): string {
   }
 }
 
-/** Markdown takes `List<String>` and `a <b and c> d` for HTML, which loses its tags. A space keeps them. */
+/** Markdown parses `List<String>` and `a <b and c> d` as HTML and would lose text. A space keeps it. */
 const withComparisonsApart = (markdown: string): string =>
   replaceMarkup(markdown, (reading, source) => {
     if (reading === 'markup') return source;

@@ -1,17 +1,17 @@
-/** Keeps outcomes small enough for a model's context, whatever a backend answers. */
+/** Keeps outcomes small enough for a model's context. */
 import { byteLength } from '../canonical.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { Outcome } from '../outcome.ts';
 import { observationText } from './text.ts';
 
-/** Of the text that the model reads, frame included; the JSON answer is shorter. */
+/** Limit of the text that the model reads, with its frame; the JSON answer is shorter. */
 const MAX_OUTCOME_BYTES = 16 * 1024;
 
 type Caps = { items: number; characters: number };
 
 /**
- * An outcome of at most {@link MAX_OUTCOME_BYTES}. The longest array loses items from its end until it is; where no item is
- * left to lose, the longest string loses characters. `truncated` says so, beside `data`.
+ * Cuts an outcome to {@link MAX_OUTCOME_BYTES} and marks it `truncated`. The longest array loses items from its end; if
+ * no items are left, the longest string loses characters.
  */
 export function withinLimit(outcome: Outcome): Outcome {
   const { data } = outcome;
@@ -26,7 +26,7 @@ export function withinLimit(outcome: Outcome): Outcome {
 
 const fits = (outcome: Outcome): boolean => byteLength(observationText(outcome)) <= MAX_OUTCOME_BYTES;
 
-/** The outcome of the largest cap below `length` that fits, by halving. */
+/** Finds the largest cap below `length` that fits, by bisection. */
 function largest(length: number, outcomeOf: (cap: number) => Outcome): Outcome | null {
   let [best, low, high]: [Outcome | null, number, number] = [null, 0, length - 1];
   while (low <= high) {
@@ -38,7 +38,6 @@ function largest(length: number, outcomeOf: (cap: number) => Outcome): Outcome |
   return best;
 }
 
-/** Cutting everything longer than a cap takes from the longest first. */
 function shorten(data: JsonObject, caps: Caps): JsonObject {
   const shortValue = (value: JsonValue): JsonValue => {
     if (typeof value === 'string') return value.slice(0, caps.characters).toWellFormed();

@@ -1,14 +1,14 @@
-/** Which limits an amount meets: those of its currency (docs/specification.md#currencies). */
+/** The limits that apply to an amount in its currency (docs/specification.md#currencies). */
 import { decimalsOf } from '../money/iso-4217.ts';
 import type { Limited, Limits } from '../ports.ts';
 
-/** The flat members of a policy are minor units of a currency with two decimals, as most have. */
+/** The flat members of a policy are minor units of currencies with two decimals. */
 const FLAT_DECIMALS = 2;
 
 /**
- * The limits of one currency; null where nothing may move in it: it has another number of decimals than the flat members
- * mean, and the policy does not name it. What a named currency leaves out is the flat member; but in a currency of other
- * decimals every call is confirmed unless the policy says above which amount.
+ * The limits of one currency. Null, which allows nothing, if the policy does not name the currency and its decimals
+ * differ from those of the flat members. A named currency inherits absent members, except `confirm_above_cents` if its
+ * decimals differ: then every call is confirmed.
  */
 export function limitsIn(scope: Limited, currency: string): Limits | null {
   const named = Object.hasOwn(scope.limits, currency) ? scope.limits[currency] : undefined;
@@ -39,6 +39,5 @@ function narrowed(scope: Limited, named: Partial<Limits>): Limits {
   };
 }
 
-/** The lower of two limits, either of which may be absent. */
 const narrower = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.min(a, b);

@@ -1,4 +1,4 @@
-/** What an operator sets for a caller, as it is stored. */
+/** The stored policy of a caller. */
 import * as z from 'zod';
 import { decimalsOf } from '../money/iso-4217.ts';
 import type { Policy } from '../ports.ts';
@@ -6,7 +6,7 @@ import { ANY_CUSTOMER, isCustomerPattern } from './customer-pattern.ts';
 
 const cents = z.int().nonnegative();
 
-/** The members of one currency. Absent ones are the flat members (policy/limits.ts). */
+/** The limits of one currency. Absent members are inherited (policy/limits.ts). */
 const currencyLimits = z.strictObject({
   max_refund_cents: cents.exactOptional().describe('The most one refund may move, in minor units of the currency.'),
   max_session_refund_cents: cents.nullable().exactOptional().describe('The most a session may move; null: no limit.'),
@@ -14,9 +14,9 @@ const currencyLimits = z.strictObject({
 });
 
 /**
- * A stored policy. Its ranges are those of docs/specification.md#administration; amounts in minor units, null: no limit.
- * Unknown members are passed over, because a rollback meets policies of the version before it; each member added later needs
- * a `.default()`, which old rows get. What an operator sends is judged strictly, in http/operator.
+ * Ranges are in docs/specification.md#administration; amounts are minor units, null means no limit. Unknown members are
+ * ignored, because after a rollback newer policies are stored; each new member needs a `.default()` for old rows.
+ * http/operator checks the operator's input strictly.
  */
 export const policySchema = z.object({
   allowed_tools: z.array(z.string()),

@@ -3,7 +3,7 @@
  * `claim`, `approve` or `settle` here, and each arms the alarm in the same step, so that no death leaves work behind that
  * nobody would look for.
  */
-import { errorFacts } from '../error-facts.ts';
+import { errorFacts } from '../log-line.ts';
 import type { Decision, Earlier, Ending, Gate, Intent, Settled } from '../pipeline/gate.ts';
 import { attemptsFrom } from '../ledger/attempts.ts';
 import type { EffectRecord, Scope } from '../ports.ts';

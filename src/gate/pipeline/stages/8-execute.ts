@@ -3,7 +3,7 @@
  * only the ledger's row, applied or void, is its result: an error after the send says nothing about what happened.
  */
 import { hashOf } from '../../canonical.ts';
-import { DriftedAnswer } from '../../error-facts.ts';
+import { DriftedAnswer } from '../../log-line.ts';
 import type { Verdict } from '../../outcome.ts';
 import type { Attempt, EffectRecord, LedgerRow } from '../../ports.ts';
 import type { ConfirmedCall, KeyedRead } from '../calls.ts';
