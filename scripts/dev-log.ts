@@ -8,7 +8,7 @@ const APPROVAL_LINK = /^Approval apr_/;
 /** Takes each line into a new file; `print` gets all of them where `isShown`, and else only the links of approvals. */
 export function keepLog(file: string, isShown: boolean, print: (line: string) => void): (line: string) => void {
   mkdirSync(dirname(file), { recursive: true });
-  // For this user alone: an approval's link decides.
+  // Only this user may read the log: it holds approval links, and whoever has one can decide.
   writeFileSync(file, '', { mode: 0o600 });
   return (line) => {
     appendFileSync(file, `${line}\n`);

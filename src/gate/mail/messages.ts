@@ -31,7 +31,7 @@ export function approvalMail({ view, link }: ApprovalTask): Promise<Mail> {
     ],
     link: { label: 'Open the request and decide', url: link },
     closing: [
-      'This link is yours alone: whoever has it can decide in your name. Opening it changes nothing.',
+      'Keep this link to yourself: anyone who has it can decide in your name. Opening it changes nothing.',
       'If you do nothing, the request expires by itself and the action is not done.',
     ],
   });

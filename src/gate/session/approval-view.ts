@@ -13,7 +13,7 @@ import { boundedNames } from '../tool/bounded.ts';
 const OTHERS_SINCE_MS = 30 * 24 * 60 * 60 * 1000;
 const READ_LIMIT_MS = 5_000;
 
-/** Reads and writes nothing of the session: looking changes nothing, whoever looks. */
+/** Neither reads nor writes the session: opening a link changes nothing. */
 export async function viewOf(record: EffectRecord, ports: OwnPorts, gate: Gate): Promise<ApprovalView> {
   const { sql, now } = ports;
   const { approval, money, state } = record;

@@ -46,7 +46,7 @@ export class Approvals {
     this.#polls = polls;
   }
 
-  /** Changes nothing, whoever looks: scanners open every link of a mail. */
+  /** Changes nothing, because scanners open every link of a mail. */
   async view(proof: LinkProof): Promise<ViewAnswer> {
     const record = this.#linked(proof);
     return record === null ? { refused: 'bad_link' } : { view: await this.viewOf(record) };

@@ -16,8 +16,8 @@ export const CallId = z
   .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces');
 
 /**
- * Only what no stage can answer is refused here: a `tool` of whatever name and `arguments` of whatever type are a proposed
- * call, with an outcome and an audit row.
+ * Refuses only what no stage can answer. Any `tool` name and `arguments` of any type make a proposed call, which gets an
+ * outcome and an audit row.
  */
 export const CallBody = z.strictObject({
   tool: z.string().describe('The name as the model wrote it.'),

@@ -1,6 +1,6 @@
 /**
  * MCP clients whose token was refused look for an authorization server (RFC 9728, RFC 8414) and try to register with it
- * (RFC 7591). There is none. They show the body of the last answer, so it says what to do instead.
+ * (RFC 7591). Toolgate has no authorization server. Clients show the body of the last answer, so the body says what to do.
  */
 import type { HttpContext } from '../shared/context.ts';
 import { problem } from '../shared/problem.ts';

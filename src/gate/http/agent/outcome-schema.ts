@@ -14,7 +14,7 @@ export const approvalNotice = once(
     z.strictObject({
       id: z.string().describe('Ask GET /v1/approvals/{id} for it.'),
       status: z.enum(APPROVAL_STATUSES),
-      expires_at: z.iso.datetime().describe('When it expires if nobody decides.'),
+      expires_at: z.iso.datetime().describe('When the approval expires unless someone decides before.'),
       arguments: z
         .custom<JsonObject>()
         .meta({ description: 'The arguments, defaults filled in.', ...byName('ToolArguments') }),

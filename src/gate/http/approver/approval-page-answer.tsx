@@ -5,9 +5,8 @@ import type { HttpContext } from '../shared/context.ts';
 import { answerDocument, newNonce } from '../shared/page.tsx';
 
 /**
- * Sets the headers of docs/specification.md#the-page-and-the-decision. No script, no image, nothing from anywhere: whatever
- * slips into the page stays text. The
- * referrer policy is `strict-origin` because browsers post `Origin: null` under `no-referrer`, and the path with its token
+ * Sets the headers of docs/specification.md#the-page-and-the-decision. The page may load no script, image or other
+ * resource, so text that slips into it stays text. The referrer policy is `strict-origin` because browsers post `Origin: null` under `no-referrer`, and the path with its token
  * still stays out of every Referer.
  */
 export function setPageHeaders(c: HttpContext, nonce: string): void {

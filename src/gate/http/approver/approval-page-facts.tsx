@@ -140,7 +140,7 @@ export const ClaimsSection = ({ view: { claimed } }: { view: ApprovalView }) => 
   return (
     <section class="card claims" aria-labelledby="claims">
       <h2 id="claims">What the agent claims, unchecked</h2>
-      <p class="says">Written by a language model, verified by nobody.</p>
+      <p class="says">Written by a language model. Nobody has checked it.</p>
       <dl>
         {money !== null && (
           <Fact label="Amount" figure>

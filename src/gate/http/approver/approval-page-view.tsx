@@ -53,7 +53,7 @@ export const ApprovalBody = ({ page }: { page: ApprovalPage }) => {
           <Outside value={view.session_id} />
         </p>
         {pending && (
-          <p>This link is yours alone: whoever has it can decide in your name. Opening it changes nothing.</p>
+          <p>Keep this link to yourself: anyone who has it can decide in your name. Opening it changes nothing.</p>
         )}
       </footer>
     </>
@@ -120,8 +120,8 @@ const AgainNotice = ({ page, why }: { page: ApprovalPage; why: 'stale' | 'alread
     {why === 'stale' && (
       <Notice tone="warn" title="The ledger has changed, so nothing was decided">
         <p>
-          <a href="#facts">What the system of record says</a> is not what it was when you opened the page. Look at it
-          again, then decide anew.
+          <a href="#facts">What the system of record says</a> is not what it was when you opened the page. Read it
+          again, then decide.
         </p>
       </Notice>
     )}

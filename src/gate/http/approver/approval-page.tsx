@@ -1,8 +1,7 @@
 /**
- * The approver's routes (docs/specification.md#the-page-and-the-decision). The link is the only credential; looking changes
- * nothing, whoever looks: mail scanners open
- * links, run scripts and post forms. What keeps a scanner from deciding is the phrase, what keeps another site from it is the
- * Origin, and what decides is the session object.
+ * The approver's routes (docs/specification.md#the-page-and-the-decision). The link is the only credential. Opening it
+ * changes nothing, because mail scanners open links, run scripts and post forms. The phrase stops a scanner, the check of
+ * the Origin stops another site, and the session object judges the decision.
  */
 import { Hono } from 'hono';
 import { verifyApprovalToken } from '../../auth/tokens.ts';
@@ -152,7 +151,7 @@ export const badLink = (c: HttpContext): Promise<Response> => answerRefusal(c, 4
 const BAD_LINK: RefusalText = {
   title: 'This link does not open anything',
   explanation:
-    'It may be incomplete, too old, or meant for somebody who no longer decides. Open it again from the mail as it came; if that does not help, ask the operator to send the request anew.',
+    'It may be incomplete, too old, or meant for somebody who no longer decides. Open it again from the mail as it came; if that does not help, ask the operator to send the request again.',
 };
 const FOREIGN_ORIGIN: RefusalText = {
   title: 'This was not sent from the page itself',

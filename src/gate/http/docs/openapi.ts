@@ -45,7 +45,7 @@ export function openApiDocument(publicUrl: string, routes: readonly DescribedRou
         version,
         description:
           'A gate for the tool calls of language models: the model proposes, code decides. Every proposed call is answered with ' +
-          `HTTP 200 and an outcome; whatever is no proposed call is refused with a problem. To read: ${publicUrl}/docs`,
+          `HTTP 200 and an outcome; any other request is refused with a problem. Documentation: ${publicUrl}/docs`,
       },
       servers: [{ url: publicUrl }],
       paths,

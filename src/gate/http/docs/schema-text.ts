@@ -40,7 +40,7 @@ function descriptionOf({ description, anyOf }: JsonObject): string | undefined {
   return Array.isArray(anyOf) ? descriptionOf(anyOf[0] as JsonObject) : undefined;
 }
 
-/** Such as ` (1 to 1000, default 10)`; empty where there is none. */
+/** Such as ` (1 to 1000, default 10)`; empty if the schema has no limits. */
 function limitsOf(schema: JsonObject): string {
   const { minimum, exclusiveMinimum, maximum, minLength, maxLength } = schema as Partial<Record<string, number>>;
   const { format, pattern, default: preset } = schema;

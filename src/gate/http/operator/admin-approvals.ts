@@ -87,7 +87,7 @@ export const adminApprovals = new Hono<HttpEnv>()
     actOn(c, c.req.param('id'), 'withdraw', { status: 'failed', code: 'WITHDRAWN' }),
   );
 
-/** Asks the session's object, which alone knows whether the approval is still pending; D1's row only says whose it is. */
+/** Asks the session's object, because only it knows whether the approval is still pending. D1's row says whose it is. */
 async function actOn(
   c: HttpContext,
   id: string,
@@ -107,7 +107,8 @@ async function actOn(
     case 'nobody_to_ask':
       return problem(c, 'session-conflict', {
         reason: 'nobody_to_ask',
-        detail: 'none of those who were asked is an approver now: withdraw it, and have it asked for anew',
+        detail:
+          'none of the people asked is an approver now: withdraw the approval, then let the agent send the call again',
       });
   }
 }

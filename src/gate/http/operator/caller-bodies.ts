@@ -45,7 +45,7 @@ export const policy = z.strictObject({
   max_duplicate_calls: stored.max_duplicate_calls.describe('How often a session may repeat one call.'),
   approval_ttl_seconds: stored.approval_ttl_seconds.describe('How long an approval waits.'),
   identical_effects: stored.identical_effects.describe(
-    'Whether an effect proposed again is told as done, or asked for anew.',
+    'What an effect proposed again gets: the outcome of the first, or a new approval.',
   ),
 }) satisfies z.ZodType<Policy>;
 

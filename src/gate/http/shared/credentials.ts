@@ -46,9 +46,8 @@ export const agentTools = (c: HttpContext, agent: SessionClaims): Promise<string
   sessionStub(c.env, agent.caller, agent.session).tools(agent.uid);
 
 /**
- * What is wrong with a request is told to a live session alone: the credential comes first
- * (docs/specification.md#requests-and-problems). A good call is asked
- * nothing here, since its session judges the token by itself.
+ * Only a live session learns what is wrong with its request, because the credential is judged first
+ * (docs/specification.md#requests-and-problems). A well-formed call is not checked here: its session judges the token.
  */
 export async function refuseAgent(c: HttpContext, agent: SessionClaims, refusal: Response): Promise<Response> {
   // Not a 503 where it cannot be asked: a host would repeat what can never work.

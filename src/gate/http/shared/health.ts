@@ -19,7 +19,7 @@ export const healthz = new Hono<HttpEnv>().get('/', described('healthz', 'Is it 
   c.json({ status: 'ok' }),
 );
 
-/** 200 once requests can be served. Whatever D1 throws becomes 503 where every other outage does. */
+/** Answers 200 if requests can be served. An error of D1 becomes 503 in the handler of all outages. */
 export const readyz = new Hono<HttpEnv>().get(
   '/',
   described('readyz', 'Can it serve', 'It can.', 'ready'),

@@ -98,7 +98,7 @@ export const PROBLEM_TYPES = {
     title: 'Too many requests',
     explanation:
       'Too many failed credentials from this address, too many polls of the approvals of one session, or one call_id was sent again ' +
-      'too often. Wait as long as the header "Retry-After" says. Where there is none, waiting does not help: a call_id that was ' +
+      'too often. Wait as long as the header "Retry-After" says. Without that header, waiting does not help: a call_id that was ' +
       'sent again ten times is used up.',
     headers: RETRY_AFTER_A_MINUTE,
   },
