@@ -3,17 +3,15 @@
  * read and an effect with tables of their own, ids that are URIs, and a currency without decimals.
  */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
 import type * as localWorker from '../../scripts/local-worker.ts';
 import { freshWorker, type OwnClient } from './client.ts';
-import { blocksOf, withAddedLines } from './written-blocks.ts';
+import { followedCopy } from './followed-copy.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const LOADER = ['--import', './test/simulation/loader.ts'];
 const COPIED = [
   'migrations',
@@ -42,14 +40,7 @@ describe('a folder of tools that is added', () => {
     (await client.call(token, { tool, arguments: { member_id: MEMBER, ...args } })).json;
 
   beforeAll(async () => {
-    copy = mkdtempSync(join(tmpdir(), 'toolgate-added-'));
-    for (const path of COPIED) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    for (const { kind, path, text } of blocksOf(readFileSync(join(import.meta.dirname, 'added-folder.md'), 'utf8'))) {
-      const file = join(copy, path);
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, kind === 'diff' ? withAddedLines(readFileSync(file, 'utf8'), text) : text);
-    }
+    copy = followedCopy(readFileSync(join(import.meta.dirname, 'added-folder.md'), 'utf8'), COPIED);
     const { startWorker } = (await import(join(copy, 'scripts/local-worker.ts'))) as typeof localWorker;
     client = await freshWorker(startWorker);
   });

@@ -1,15 +1,14 @@
 /** docs/extending.md, followed to the letter: its files are written, its lines added, and the tools of it are called. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scripts } from '../../package.json';
 import { approveOnPage, linkInMail } from '../../scripts/demo-approval.ts';
 import type * as localWorker from '../../scripts/local-worker.ts';
 import { freshWorker, type OwnClient } from './client.ts';
-import { blocksOf, withAddedLines } from './written-blocks.ts';
+import { followedCopy } from './followed-copy.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COPIED = [
@@ -27,7 +26,6 @@ const COPIED = [
 /** The command of `npm run golden:add`. */
 const GOLDEN_ADD = scripts['golden:add'].split(' ').slice(1);
 const document = readFileSync(join(ROOT, 'docs/extending.md'), 'utf8');
-const blocks = blocksOf(document);
 
 describe('docs/extending.md', () => {
   let copy: string;
@@ -40,14 +38,7 @@ describe('docs/extending.md', () => {
     );
 
   beforeAll(async () => {
-    copy = mkdtempSync(join(tmpdir(), 'toolgate-extended-'));
-    for (const path of COPIED) cpSync(join(ROOT, path), join(copy, path), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    for (const { kind, path, text } of blocks) {
-      const file = join(copy, path);
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, kind === 'diff' ? withAddedLines(readFileSync(file, 'utf8'), text) : text);
-    }
+    copy = followedCopy(document, COPIED);
     const { startWorker } = (await import(join(copy, 'scripts/local-worker.ts'))) as typeof localWorker;
     client = await freshWorker(startWorker);
   });

@@ -24,7 +24,7 @@ const rowsOf = (database: DatabaseSync, sql: string, params: SqlValue[]): SqlRow
     .all(...params)
     .map((row) => ({ ...row }) as SqlRow);
 
-function inTransaction<T>(database: DatabaseSync, run: () => T): T {
+export function inTransaction<T>(database: DatabaseSync, run: () => T): T {
   database.exec('BEGIN');
   try {
     const result = run();

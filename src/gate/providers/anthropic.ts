@@ -2,10 +2,9 @@
 import type { JsonObject } from '../json.ts';
 import {
   argumentsAsObject,
+  decodeItems,
   echoOf,
   incompleteBy,
-  itemsOf,
-  itemsOfType,
   pairedBy,
   requiredId,
   stringOr,
@@ -35,17 +34,13 @@ export const anthropic: Provider = {
   name: 'anthropic',
   takes: 'content[]',
 
-  decode: (body) => {
-    const blocks = itemsOf(body['content']);
-    if (blocks === null) return null;
-    return itemsOfType(blocks, 'tool_use').map((block) => ({
-      ...requiredId(block, 'id'),
-      name: stringOr(block['name'], ''),
-      arguments: argumentsAsObject(block['input']),
-      // The API rejects the result of a toolset's member if it does not name the toolset.
-      echo: echoOf(block, 'toolset_name'),
-    }));
-  },
+  decode: decodeItems('content', 'tool_use', (block) => ({
+    ...requiredId(block, 'id'),
+    name: stringOr(block['name'], ''),
+    arguments: argumentsAsObject(block['input']),
+    // The API rejects the result of a toolset's member if it does not name the toolset.
+    echo: echoOf(block, 'toolset_name'),
+  })),
 
   incomplete: (body) => incompleteBy(STOP_REASON, body),
 

@@ -1,5 +1,6 @@
 /** Gemini Interactions API: reads `function_call` steps, writes `function_result` steps for the next interaction. */
 import {
+  decodeItems,
   incompleteBy,
   itemsOf,
   itemsOfType,
@@ -21,17 +22,13 @@ export const geminiInteractions: Provider = {
   name: 'gemini-interactions',
   takes: 'steps[]',
 
-  decode: (body) => {
-    const steps = itemsOf(body['steps']);
-    if (steps === null) return null;
-    return itemsOfType(steps, 'function_call').map((step) => ({
-      ...requiredId(step, 'id'),
-      name: stringOr(step['name'], ''),
-      // Documented as an object, but the deltas of a stream add up to a text. Stage 2 reads both.
-      arguments: step['arguments'],
-      echo: {},
-    }));
-  },
+  decode: decodeItems('steps', 'function_call', (step) => ({
+    ...requiredId(step, 'id'),
+    name: stringOr(step['name'], ''),
+    // Documented as an object, but the deltas of a stream add up to a text. Stage 2 reads both.
+    arguments: step['arguments'],
+    echo: {},
+  })),
 
   incomplete: (body) => incompleteBy(STATUS, body, ...itemsOfType(itemsOf(body['steps']) ?? [], 'function_call')),
 

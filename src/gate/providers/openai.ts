@@ -2,6 +2,7 @@
 import type { JsonObject } from '../json.ts';
 import {
   argumentsAsText,
+  decodeItems,
   echoOf,
   incompleteBy,
   itemsOf,
@@ -26,17 +27,13 @@ export const openai: Provider = {
   name: 'openai',
   takes: 'output[]',
 
-  decode: (body) => {
-    const items = itemsOf(body['output']);
-    if (items === null) return null;
-    return itemsOfType(items, 'function_call').map((item) => ({
-      ...requiredId(item, 'call_id'),
-      name: stringOr(item['name'], ''),
-      ...argumentsAsText(item['arguments']),
-      // A call may come from a program that the model wrote. The output reaches that program only with its `caller`.
-      echo: echoOf(item, 'caller'),
-    }));
-  },
+  decode: decodeItems('output', 'function_call', (item) => ({
+    ...requiredId(item, 'call_id'),
+    name: stringOr(item['name'], ''),
+    ...argumentsAsText(item['arguments']),
+    // A call may come from a program that the model wrote. The output reaches that program only with its `caller`.
+    echo: echoOf(item, 'caller'),
+  })),
 
   // Other items report how one of the provider's own tools ended, which says nothing about the response.
   incomplete: (body) => {

@@ -72,6 +72,14 @@ export const membersOf = (value: JsonValue | undefined): JsonObject =>
 export const itemsOfType = (items: readonly JsonValue[], type: string): JsonObject[] =>
   items.filter(isJsonObject).filter((item) => item['type'] === type);
 
+/** Decodes a format whose calls are the items of one type in the list `member`. Null if the body has no such list. */
+export const decodeItems =
+  (member: string, type: string, decodeItem: (item: JsonObject) => ProposedCall): Provider['decode'] =>
+  (body) => {
+    const items = itemsOf(body[member]);
+    return items === null ? null : itemsOfType(items, type).map(decodeItem);
+  };
+
 export const stringOr = <Else>(value: JsonValue | undefined, otherwise: Else): string | Else =>
   typeof value === 'string' ? value : otherwise;
 

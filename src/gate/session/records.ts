@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { Refusal } from '../outcome.ts';
 import type { Change, Decision, Intent, Records } from '../pipeline/gate.ts';
 import { RECORD_STATES } from '../ports.ts';
-import type { EffectRecord, RecordState, SessionSql, SqlRow, SqlValue } from '../ports.ts';
+import type { Approval, EffectRecord, RecordState, SessionSql, SqlRow, SqlValue } from '../ports.ts';
 import { insertInto } from './schema.ts';
 import { TRANSITIONS } from './transitions.ts';
 
@@ -218,29 +218,16 @@ function stateOf(value: SqlValue | undefined): EffectRecord['state'] {
 const jsonOf = (value: SqlValue): unknown => (typeof value === 'string' ? JSON.parse(value) : null);
 
 /** The columns of text, or of numbers that are shown only. */
-type RecordRow = SqlRow & {
-  key: string;
-  ledger: EffectRecord['ledger'];
-  tool: string;
-  contract: string;
-  input: string;
-  call_id: string;
-  fingerprint: string;
-  currency: string;
-  backend: string;
-  subject: string | null;
-  seen: string;
-  answer: string | null;
-  refusal: string | null;
-  approval_id: string | null;
-  opened_at: number;
-  expires_at: number;
-  decided_at: number | null;
-  decided_by: number | null;
-  note: string | null;
-  request_id: string | null;
-  shown: string | null;
-};
+type RecordRow = SqlRow &
+  Pick<EffectRecord, 'key' | 'ledger' | 'tool' | 'contract' | 'call_id' | 'fingerprint' | 'backend' | 'subject'> &
+  Omit<Approval, 'id'> & {
+    input: string;
+    currency: string;
+    seen: string;
+    answer: string | null;
+    refusal: string | null;
+    approval_id: string | null;
+  };
 
 function toRecord(stored: SqlRow): EffectRecord {
   const row = stored as RecordRow;

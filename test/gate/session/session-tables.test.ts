@@ -11,6 +11,7 @@ import {
 } from '../../../src/gate/session/session-row.ts';
 import { indexOf, type Indexed } from '../../../src/gate/session/log-index.ts';
 import { SessionTables } from '../../../src/gate/session/session-tables.ts';
+import { inTransaction } from '../../support/node-session.ts';
 
 const policy: Policy = {
   allowed_tools: ['get_order'],
@@ -40,17 +41,7 @@ function opened() {
       statements.push(text);
       return database.prepare(text).all(...params) as SqlRow[];
     },
-    transaction(run) {
-      database.exec('BEGIN');
-      try {
-        const result = run();
-        database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        database.exec('ROLLBACK');
-        throw error;
-      }
-    },
+    transaction: (run) => inTransaction(database, run),
   };
   const tables = new SessionTables(sql);
   tables.transaction(() => {
