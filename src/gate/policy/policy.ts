@@ -26,7 +26,7 @@ export const policySchema = z.object({
     .string()
     .refine(isCustomerPattern, {
       error:
-        'must be a pattern of at most 200 characters that is anchored at both ends and holds only characters, classes and repetitions, one of them unbounded at most',
+        'must be a pattern of at most 200 characters that is anchored at both ends and holds only characters, classes and repetitions: at most four of varying length, one of them unbounded',
     })
     .default(ANY_CUSTOMER),
   max_refund_cents: cents,
