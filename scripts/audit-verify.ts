@@ -16,7 +16,7 @@ const PROGRESS_ITEMS = 10_000;
 
 const url = process.argv[2] ?? '';
 const isHere = URL.canParse(url) && ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
-// The local token is nobody else's business: a Worker elsewhere is asked with one that was meant for it, or not at all.
+// The local token is never sent to another Worker, which needs a token of its own.
 const adminToken = process.env['ADMIN_TOKEN'] ?? (isHere ? keptAdminToken() : undefined);
 if (process.argv.length !== 3 || !URL.canParse(url) || adminToken === undefined) {
   console.error('usage: ADMIN_TOKEN=… npm run audit:verify -- URL');
@@ -43,7 +43,7 @@ try {
   process.exitCode = 2;
 }
 
-/** In this order, so that whatever a row tells of was in the ledger, and known to its object, before it was looked for there. */
+/** Rows are read first, so that every attempt and head that a row tells of exists when it is looked for. */
 async function firstBroken(): Promise<Broken | null> {
   return (
     (await first(view.auditRows(), (row) => verification.takeRow(row))) ??

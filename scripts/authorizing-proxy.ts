@@ -1,6 +1,6 @@
 /**
- * A loopback proxy that sends a credential along, for clients that cannot. It stands in the server's place: what a client
- * sends to the proxy's own host, or from its origin, is meant for the server's; what is foreign stays foreign.
+ * A loopback proxy that adds a credential, for clients that cannot. It replaces its own host and origin in a request by the
+ * server's, and leaves foreign ones as they are.
  */
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';

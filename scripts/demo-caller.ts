@@ -9,7 +9,7 @@ const ARGUMENTS = '.arguments';
 
 export type Demo = { apiKey: string; token: string };
 
-/** Throws with the status and body of whatever is refused. */
+/** Throws with the status and body of a refusal. */
 export async function openDemo(
   { url, adminToken }: Pick<LocalWorker, 'url' | 'adminToken'>,
   caller?: object,

@@ -1,4 +1,4 @@
-/** Reads the help-centre documents of a folder; what lies in it and is none is named, with the reason. */
+/** Reads the help-centre documents of a folder. Names each file that is not a document, with the reason. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readDocuments, type Skipped, type StoredDocument } from './document-files.ts';

@@ -1,4 +1,4 @@
-/** Processes that end with this one, whatever ends it, and that end in time when they are asked to. */
+/** Child processes that end with this one, however it ends, and that end in time when they are asked to. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';

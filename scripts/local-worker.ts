@@ -1,6 +1,6 @@
 /**
  * Runs the Worker on this machine with wrangler: the development server, the demo and the black-box tests start and stop it
- * here. Nothing outside the repository is needed, and nothing is left running, whatever ends the script that asked.
+ * here. It needs nothing outside the repository, and leaves nothing running, however the script ends.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -81,7 +81,7 @@ export async function startWorker(options: StartOptions): Promise<LocalWorker> {
   };
 }
 
-/** What the file holds. It is written with fresh secrets, readable by this user alone, if there is none. */
+/** The content of the file. If it does not exist, it is written with fresh secrets, and only this user can read it. */
 function ensureSecrets(file: string): NodeJS.Dict<string> {
   if (!existsSync(file)) {
     const random = () => hex(crypto.getRandomValues(new Uint8Array(32)));

@@ -1,4 +1,4 @@
-/** Reads the operator's lists to their ends. Answers are parsed strictly: a row with a member that no hash covers is none. */
+/** Reads the operator's lists to their ends. Parsing is strict: a row with a member that no hash covers is refused. */
 import * as z from 'zod';
 import { auditRow, type AuditRow } from '../src/gate/ledger/audit-row.ts';
 import type { BookedAttempt } from './books.ts';

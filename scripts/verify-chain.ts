@@ -45,7 +45,7 @@ export class Verification {
     return null;
   }
 
-  /** An attempt of the ledger, after all rows: whatever row they tell of was there before. */
+  /** Takes an attempt of the ledger. All rows must have been taken before. */
   takeAttempt(attempt: BookedAttempt): void {
     this.#attempts.push(attempt);
   }
@@ -140,7 +140,7 @@ const emptyChain = (place: Place): Chain => ({
   hash: firstPrevious(place.caller_id, place.session_id, place.uid),
 });
 
-/** Erased and withheld arguments have no salt either: with it alone they could be guessed. */
+/** Erased and withheld arguments have no salt, because with the salt they could be guessed. */
 function argumentsMisfit(row: AuditRow): string | null {
   if (row.arguments === null) return row.salt === null ? null : 'has lost its arguments but not their salt';
   if (row.salt === null) return 'has lost the salt of its arguments';

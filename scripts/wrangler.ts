@@ -31,7 +31,7 @@ const commandOf = (args: readonly string[]): string[] => [process.execPath, '--n
 /** wrangler neither calls home nor talks about itself, and servers of one machine do not find each other. */
 const quietEnvironment = (folder: string): NodeJS.ProcessEnv => ({
   ...process.env,
-  // No question is asked: there is nobody to answer it.
+  // Wrangler must not ask questions, because no person is there to answer.
   CI: 'true',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   FORCE_COLOR: '0',

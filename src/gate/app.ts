@@ -58,7 +58,7 @@ const uncached: MiddlewareHandler<HttpEnv> = async (c, next) => {
   if (!c.res.headers.has('Cache-Control')) c.res.headers.set('Cache-Control', 'no-store');
 };
 
-/** An answer waits for what nobody read of the body, so that its sender hears it. */
+/** Reads the rest of the body before the answer, so that its sender receives the answer. */
 const bodyTaken: MiddlewareHandler<HttpEnv> = async (c, next) => {
   await next();
   await discardBody(c.req.raw);

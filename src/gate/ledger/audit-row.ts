@@ -6,9 +6,8 @@ import * as z from 'zod';
 import { hashOf } from '../canonical.ts';
 
 /**
- * A row of docs/specification.md#audit as it is hashed, stored and shown; the columns in D1 are its keys. It says what a
- * row is made of and not
- * what a good one holds, so that a row tampered with still reaches whoever verifies.
+ * A row of docs/specification.md#audit as it is hashed, stored and shown; the columns in D1 are its keys. The schema
+ * checks types and not values, so that a row tampered with still reaches the verifier.
  */
 export const auditRow = z.strictObject({
   uid: z.string().describe("The session's own id; a session forgotten and opened again has another."),
@@ -49,7 +48,7 @@ export type AuditRow = z.output<typeof auditRow>;
 /** What the chain binds: all of a row but what may be erased later, the hash itself, and the mark of its journey. */
 export type ChainedRow = Omit<AuditRow, 'arguments' | 'salt' | 'hash' | 'withheld'>;
 
-/** What stands before a session's first row: its own name, so that a whole chain cannot be passed off as another's. */
+/** The `previous` of a session's first row: a hash of its name, so that a chain cannot pass as another session's. */
 export const firstPrevious = (callerId: string, sessionId: string, uid: string): string =>
   hashOf([callerId, sessionId, uid]);
 

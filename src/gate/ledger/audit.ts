@@ -96,8 +96,8 @@ function toAuditRow(stored: SqlRow): AuditRow {
 }
 
 /**
- * No object writes such a row, so whoever did tampered with the table. It is shown with its place and nothing else: the page
- * stays readable, and the verifier, who finds its hash or its place wrong, can name it.
+ * No object writes such a row, so someone tampered with the table. Only its place is shown: the page stays readable, and the
+ * verifier finds the hash or the place wrong and names it.
  */
 const unreadableRow = ({ uid, seq, caller_id, session_id }: SqlRow): AuditRow => ({
   uid: String(uid),

@@ -14,7 +14,7 @@ import { backoffSeconds, errorCode, HANDLING_MS, queueMessageSchema, QUOTA_SPENT
 /** What telling a session of its caller's change takes. */
 export type TellPorts = {
   session: (object: string) => Pick<SessionRpc, 'tell'>;
-  /** The caller as it is now, or null where there is none. */
+  /** The current version of the caller; null if it does not exist. */
   callerChange: (callerId: string) => Promise<CallerChange | null>;
 };
 
@@ -28,7 +28,7 @@ export type MailPorts = Pick<TellPorts, 'callerChange'> & {
   print: (line: string) => void;
 };
 
-/** An address that could carry a second header, recipient or display name is refused, whatever the mail service makes of it. */
+/** Refuses an address that could carry a second header, recipient or display name. */
 const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*$/;
 
 /** The mail service will never deliver to this address; trying again would only cost reputation. */
@@ -42,7 +42,7 @@ export async function consumeMessages(batch: MessageBatch, ports: MailPorts): Pr
 async function consume(message: Message, ports: MailPorts): Promise<void> {
   const parsed = queueMessageSchema.safeParse(message.body);
   try {
-    // Not dropped here: it may be for a newer version of this Worker. If nobody can read it, it ends as a dead letter.
+    // Kept, because a newer version of this Worker may read it. Otherwise it ends as a dead letter.
     if (!parsed.success) throw new UnreadableMessage();
     await inTime(act(parsed.data, ports), HANDLING_MS);
     message.ack();

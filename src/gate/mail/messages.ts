@@ -1,7 +1,7 @@
 /**
- * What the mails say. They hold values of closed sets and patterns, and the caller's name as the operator gave it; whatever
- * an agent could have worded is left to the page. The link is in the body alone, and the subject is fixed text and an id, so
- * that nothing said here shows in a notification on a locked screen.
+ * The texts of the mails. They hold values of closed sets and patterns and the name that the operator gave the caller. Text
+ * that an agent could have written is shown only on the page. The subject is fixed text and an id, because a notification
+ * shows it on a locked screen; the link is in the body.
  */
 import type { JsonValue } from '../json.ts';
 import { formatMoney, isPartOfMoney } from '../money/money.ts';

@@ -6,8 +6,8 @@ import { membersOf, stringOr } from '../../providers/provider.ts';
 const BATCH_REVISION = '2025-03-26';
 
 /**
- * Why a body that is an array is no batch that can be taken; null where it is one. Its messages are then each judged alone,
- * as JSON-RPC has it.
+ * The reason why an array is refused as a batch; null if it is accepted. Each message of a batch is then judged by itself
+ * (JSON-RPC 2.0, section 6).
  */
 export function batchFlaw(client: Headers, batch: readonly JsonValue[]): string | null {
   if ((client.get('MCP-Protocol-Version') ?? BATCH_REVISION) !== BATCH_REVISION)

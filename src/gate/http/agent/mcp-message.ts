@@ -58,7 +58,7 @@ async function answerBefore2026(request: Request, message: JsonValue, server: Mc
 /**
  * What the package's schemas do not take, it refuses before a registered handler hears of it. So the method is its fallback
  * handler, set only where the message is for one of ours: malformed arguments reach the stages, which audit them, and a
- * method that nobody knows is still refused by the package.
+ * method that is unknown is still refused by the package.
  */
 function serverOf(message: JsonValue, methods: McpMethods, faults: unknown[]): McpServer {
   const mcp = new McpServer({ name: 'toolgate', title: 'Toolgate', version });

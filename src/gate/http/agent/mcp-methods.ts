@@ -52,7 +52,7 @@ async function callTool(params: JsonObject, calls: CallsInARow): Promise<JsonObj
 }
 
 /**
- * The JSON-RPC id is no call id: clients count it from 1 anew in every connection. A malformed call id is refused before
+ * The JSON-RPC id is not a call id, because clients count it from 1 in every connection. A malformed call id is refused before
  * anything is proposed, because no retry of it could be told from a new call.
  */
 function callIdIn(named: JsonValue | undefined): { call_id?: string } {

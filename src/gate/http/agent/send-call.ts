@@ -13,7 +13,7 @@ export type Proposal = Omit<CallRequest, 'call_id'> & { call_id?: string };
 
 export type ProposedByAgent = Pick<Proposal, 'tool' | 'arguments' | 'defect' | 'call_id'>;
 
-/** Where the outcome stands in the budget and the audit; null where the object could not be reached and nothing was written. */
+/** The place of the outcome in the budget and the audit. */
 export type Standing = Pick<Extract<CallAnswer, { outcome: Outcome }>, 'max_steps' | 'steps_left' | 'audit'>;
 
 export type RefusedCall = Extract<CallAnswer, { refused: string }>;
@@ -52,7 +52,7 @@ export async function propose(freshStub: () => SessionRpc, proposal: Proposal): 
   try {
     return placed(await withOneResend(freshStub, call));
   } catch {
-    // Whether an effect was sent is known to the object alone: `sent` is the answer that risks nothing.
+    // Only the object knows whether an effect was sent. To say that it was is the safe answer.
     const verdict = { ok: false, refusal: UNSETTLED } as const;
     return { outcome: toOutcome({ call_id: call.call_id, tool: call.tool, step: null }, verdict), standing: null };
   }

@@ -142,9 +142,8 @@ const answerPage = (c: HttpContext, status: 200 | 409 | 422 | 503, page: Approva
   answerApprover(c, { status, title: titleOf(page), body: <ApprovalBody page={page} /> });
 
 /**
- * One page whatever is wrong with the link, so that it tells nothing of what exists. Not counted like other failed
- * credentials: approvers of one office share an address with its mail scanner, and a count would shut them out. What makes
- * guessing hopeless is the signature and 128 bits.
+ * Every bad link gets the same page, so that it reveals nothing about what exists. Bad links are not counted like other
+ * failed credentials, because the approvers of an office share an address with its mail scanner (decision 12).
  */
 export const badLink = (c: HttpContext): Promise<Response> => answerRefusal(c, 404, 'bad_link', BAD_LINK);
 

@@ -1,4 +1,4 @@
-/** The HTTP surface as one OpenAPI 3.1 document, assembled from what stands beside each route. */
+/** The HTTP surface as one OpenAPI 3.1 document, assembled from the descriptions beside the routes. */
 import * as z from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { version } from '../../../../package.json';

@@ -111,8 +111,8 @@ function linesOf(sql: LedgerSql, filters: AuditFilters, first: Page<AuditRow>): 
 type ListedHead = SessionPlace & Pick<Head, 'seq' | 'hash'>;
 
 /**
- * Where each session's chain ends, by the word of its object and not of D1: rows that were cut off at the end are missed by
- * nothing else. An object that died before its first row has none, and its chain is as long as its name.
+ * The end of each session's chain as its object tells it, not D1: only this shows that rows were cut off at the end. An
+ * object that died before its first row has an empty chain.
  */
 async function headsOf(env: Env, places: SessionPlace[]): Promise<ListedHead[]> {
   return Promise.all(

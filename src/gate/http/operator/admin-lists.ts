@@ -28,8 +28,8 @@ export const comparedTime = orNull(z.iso.datetime({ offset: true }).transform((t
 export const cursor = orNull(z.string().max(1_024)).describe('What the page before gave as next_cursor.');
 
 /**
- * Refuses unknown and ill-typed parameters: a misspelled filter must not show everything as if it had been applied. A known one
- * without a value is none, as clients write what they leave open.
+ * Refuses unknown and ill-typed parameters, because a misspelled filter must not show everything. A known parameter
+ * without a value is ignored, because clients send empty fields.
  */
 export function checkedQuery<Schema extends z.ZodObject<z.ZodRawShape, z.core.$strict>>(schema: Schema) {
   const isLeftOpen = ([name, value]: [string, unknown]): boolean => value === '' && Object.hasOwn(schema.shape, name);

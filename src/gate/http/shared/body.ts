@@ -61,7 +61,7 @@ export function hasPlainBody(headers: Headers, mediaType: string): boolean {
   // Nothing that only some readers take for a blank.
   if (headers.has('content-encoding') || !/^[\t -~]*$/.test(contentType)) return false;
   const [type, ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase());
-  // An empty parameter is none (RFC 9110, 5.6.6).
+  // Empty parameters are ignored (RFC 9110, 5.6.6).
   return type === mediaType && parameters.every((each) => /^(?:charset=(?:utf-8|"utf-8"))?$/.test(each));
 }
 
@@ -95,9 +95,8 @@ const MAX_DISCARDED_BYTES = 16 * 1024 * 1024;
 const MAX_DISCARDING_MS = 10_000;
 
 /**
- * Takes what is left of a body and forgets it. A connection that is closed on bytes nobody took is reset, and the answer is
- * lost with it: its sender would see a broken connection where the gate said what to mend (RFC 9112, 9.6). Beyond the
- * limits it is cut all the same: a stranger buys no more than this with a body that never ends.
+ * Reads and drops the rest of a body. A connection that is closed with unread bytes is reset, and its sender loses the
+ * answer (RFC 9112, 9.6). Beyond the limits the body is cut, because a body may never end.
  */
 export async function discardBody({ body }: Request): Promise<void> {
   // What broke off under its reader stays locked in workerd: nothing is left of it.

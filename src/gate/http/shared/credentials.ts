@@ -1,6 +1,6 @@
 /**
- * Who is asking: operator, caller or agent, each by `Authorization: Bearer …` and nothing else. The principal comes from the
- * credential, never from a body. Each function returns the principal or the answer to give; it is a route's first act.
+ * Authenticates operator, caller and agent by `Authorization: Bearer …` only. The principal comes from the credential, never
+ * from a body. Each function returns the principal or the refusal, and a route calls it first.
  */
 import type { MiddlewareHandler } from 'hono';
 import { isAdminToken, readApiKey, sameHash } from '../../auth/api-key.ts';
@@ -10,7 +10,7 @@ import { ledgerSql } from '../../ledger/d1.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from './context.ts';
 import { problem } from './problem.ts';
 
-/** RFC 6750's token68. Two headers arrive joined by a comma, which is none of its characters. */
+/** RFC 6750's token68. Two headers arrive joined by a comma, which it does not match. */
 const BEARER = /^Bearer +(?<token>[A-Za-z0-9._~+/-]+=*)$/i;
 
 /** Lets the operator pass. */

@@ -10,7 +10,7 @@ const NONCE_BYTES = 16;
 export type Document = {
   status: ContentfulStatusCode;
   title: string;
-  /** What stands above each page of its kind. */
+  /** Shown above each page of its kind. */
   brand: Child;
   body: Child;
   /** Whether search engines may list it. */
@@ -24,7 +24,7 @@ export function newNonce(): string {
   return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(NONCE_BYTES))));
 }
 
-/** Its headers are the caller's to set: the content policy must let the style of this nonce in, and nothing else. */
+/** The caller sets the headers. Its content policy must allow only the style with this nonce. */
 export async function answerDocument(c: HttpContext, nonce: string, document: Document): Promise<Response> {
   const { status, title, brand, body, isListed, style = '' } = document;
   const page = (
