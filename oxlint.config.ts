@@ -25,6 +25,7 @@ const http = ['auth', 'env', 'money', 'observation', 'policy', 'providers', 'led
  */
 const doors: Record<string, readonly string[]> = {
   auth: ['env'],
+  backends: [],
   'http/agent': [...http, 'http/shared'],
   'http/operator': [...http, 'http/shared'],
   'http/approver': [...http, 'http/shared'],
@@ -34,16 +35,16 @@ const doors: Record<string, readonly string[]> = {
   mail: ['auth', 'env', 'money', 'tool', sessionTypes],
   money: [],
   observation: [],
-  pipeline: ['tool', 'money', 'policy'],
+  pipeline: ['backends', 'tool', 'money', 'policy'],
   policy: ['money'],
   providers: ['observation', 'tool'],
-  session: ['auth', 'env', 'ledger', 'money', 'observation', 'pipeline', 'policy', 'tool'],
-  tool: ['ledger', 'money'],
+  session: ['auth', 'backends', 'env', 'ledger', 'money', 'observation', 'pipeline', 'policy', 'tool'],
+  tool: ['backends', 'ledger', 'money'],
 };
 const rooms = Object.keys(doors);
 
 /** Rooms that also run outside Workers, under the simulation: no framework, no platform, no clock, no randomness. */
-const pureRooms = ['ledger', 'money', 'observation', 'pipeline', 'policy', 'providers', 'tool'];
+const pureRooms = ['backends', 'ledger', 'money', 'observation', 'pipeline', 'policy', 'providers', 'tool'];
 
 type Pattern = { regex?: string; group?: string[]; message: string; allowTypeImports?: true };
 

@@ -15,7 +15,10 @@ CREATE TABLE attempts (
   details      TEXT NOT NULL CHECK (json_valid(details)), -- the arguments as judged; {} in a void written without a send
   applied      INTEGER NOT NULL CHECK (applied IN (0, 1)),
   code         TEXT,                         -- why it is void
-  answer       TEXT NOT NULL CHECK (json_valid(answer)),  -- applied: the tool's data; void: the facts of the refusal
+  answer       TEXT NOT NULL CHECK (json_valid(answer)),  -- applied: the tool's data, null where it could not be read; void: the facts of the refusal
+  external_id  TEXT,                         -- what another system calls the effect
+  digest       TEXT,                         -- of the request sent there: SHA-256 of [method, path, body]
+  sends        INTEGER,                      -- how often it was sent there
   at           INTEGER NOT NULL,             -- ms since the epoch
   PRIMARY KEY (backend, subject, effect_key),
   CONSTRAINT void_has_code CHECK ((applied = 1) = (code IS NULL)),
@@ -64,3 +67,26 @@ WHEN NEW.backend IS NOT OLD.backend OR NEW.subject IS NOT OLD.subject OR NEW.cur
 BEGIN SELECT RAISE(ABORT, 'a total is the sum of the applied attempts, in one currency'); END;
 CREATE TRIGGER totals_are_sums_delete BEFORE DELETE ON subject_totals
 BEGIN SELECT RAISE(ABORT, 'a total is the sum of the applied attempts'); END;
+
+-- One row: an attempt that another system may execute. It is written before the first send and deleted with the row of the
+-- attempt. Its key is the lock of the subject: two attempts of one subject are never under way together.
+CREATE TABLE open_sends (
+  backend      TEXT NOT NULL,
+  subject      TEXT NOT NULL,
+  effect_key   TEXT NOT NULL,
+  call_key     TEXT NOT NULL,
+  attempt      INTEGER NOT NULL,
+  uid          TEXT NOT NULL,
+  caller_id    TEXT NOT NULL,
+  session_id   TEXT NOT NULL,
+  tool         TEXT NOT NULL,
+  place        TEXT NOT NULL,                -- SHA-256 of [origin, account]
+  digest       TEXT NOT NULL,
+  customer     TEXT,                         -- whose thing it touches; budgets go by it
+  amount_cents INTEGER,
+  currency     TEXT,
+  opened_at    INTEGER NOT NULL,             -- ms since the epoch
+  sends        INTEGER NOT NULL,             -- times this row was opened, which is at least the number of sends
+  last_send_at INTEGER NOT NULL,
+  PRIMARY KEY (backend, subject)
+) WITHOUT ROWID;

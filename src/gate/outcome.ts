@@ -45,6 +45,9 @@ export type Refusal =
   | { code: 'FACTS_CHANGED' }
   | { code: 'CALLER_REVOKED' }
   | { code: 'SESSION_ENDED' }
+  | { code: 'SUBJECT_BUSY' }
+  | { code: 'ANSWER_UNREADABLE' }
+  | { code: 'SETTLED_NOT_APPLIED' }
   | { code: 'WITHDRAWN' }
   | { code: 'APPROVAL_EXPIRED' }
   /** Only where another call of the same body was answered: alone it is 429. */
@@ -200,7 +203,7 @@ export function messageOf(refusal: Refusal): string {
       return 'The tool did not answer in time. Nothing was changed.';
     case 'UPSTREAM_UNAVAILABLE':
       return refusal.sent
-        ? 'The ledger did not say whether this was done. It is being settled; do not send it under other arguments.'
+        ? 'The system behind this tool did not say whether this was done. It is being settled; do not send it under other arguments.'
         : 'The system behind this tool cannot be reached now. Nothing was changed.';
     case 'INTERNAL_ERROR':
       return `Something went wrong inside. Nothing was changed. Error id: ${refusal.error_id}`;
@@ -212,6 +215,12 @@ export function messageOf(refusal: Refusal): string {
       return 'The application that asked for this may no longer act, so it was not done.';
     case 'SESSION_ENDED':
       return 'The session was ended before this was done, so it was not done.';
+    case 'SUBJECT_BUSY':
+      return 'Another action on the same subject is under way, so this was not done. Tell the user; it can be asked for again later.';
+    case 'ANSWER_UNREADABLE':
+      return 'This was done, but the answer of the system behind the tool could not be read. Do not do it again.';
+    case 'SETTLED_NOT_APPLIED':
+      return 'An operator found that this was not done.';
     case 'WITHDRAWN':
       return 'An operator withdrew this action before it was decided, so it was not done.';
     case 'APPROVAL_EXPIRED':

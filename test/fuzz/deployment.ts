@@ -18,6 +18,7 @@ import { Random } from '../simulation/random.ts';
 import { queueBatch } from '../support/queue-batch.ts';
 import { SynchronousBlob, subtle } from '../support/synchronous.ts';
 import { VARIABLES, type Mail, type Target } from './target.ts';
+import { noBackends } from '../support/backends.ts';
 
 const reading = readConfig(VARIABLES);
 if (!reading.ok) throw new Error('the deployment is not configured');
@@ -186,6 +187,7 @@ export class Deployment implements Target {
     return {
       sql: { all: (sql, ...params) => database.all(sql, params), transaction: (run) => database.within(run) },
       ledger,
+      backends: noBackends,
       alarm,
       queue: { send: async (messages) => void this.#queue.push(...messages) },
       upstream: upstreamWith(now),

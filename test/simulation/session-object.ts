@@ -18,6 +18,7 @@ import { Random } from './random.ts';
 import type { Faults } from './scenario.ts';
 import type { Database } from './sqlite.ts';
 import type { Timer, VirtualTime } from './virtual-time.ts';
+import { noBackends } from '../support/backends.ts';
 
 export type ObjectWitness = Record<'record' | 'log' | 'session', (object: Watched, ...values: SqlValue[]) => void> & {
   arrives(method: string, args: unknown[]): void;
@@ -179,6 +180,7 @@ export class SimulatedObject {
         },
       },
       ledger,
+      backends: noBackends,
       alarm: { set: (at) => this.#arm(life, at), get: async () => this.#alarmAt },
       queue: {
         send: async (messages) => {

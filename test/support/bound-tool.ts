@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/gate/json.ts';
 import type { LedgerSql, SqlRow, SqlValue } from '../../src/gate/ports.ts';
+import { noBackends } from './backends.ts';
 import type { Ran, Tool } from '../../src/gate/tool/define-tool.ts';
 
 /** A database that answers every read with these rows and takes no write. */
@@ -18,7 +19,7 @@ export async function readWith(
   const valid = tool.bind(args);
   if (!valid.ok) throw new Error(`the arguments do not fit: ${JSON.stringify(valid.problems)}`);
   if (valid.bound.effect !== 'none') throw new Error('no read tool');
-  const kit = { ledger: answering(read), now: () => 0 };
+  const kit = { ledger: answering(read), backends: noBackends, now: () => 0 };
   return valid.bound.run(kit, { customer_id: customer, signal: new AbortController().signal });
 }
 

@@ -75,7 +75,7 @@ export function attempt(callerId: string, refund: Refund, changes: Partial<Attem
 /** Sends an attempt as the refund tool does. */
 export async function sendRefund(kit: Kit, sent: Attempt, refund: Refund, customerId: string | null) {
   const valid = refundOrder.bind({ ...refund });
-  if (!valid.ok || valid.bound.effect === 'none') throw new Error('no valid refund');
+  if (!valid.ok || valid.bound.effect === 'none' || valid.bound.external !== null) throw new Error('no valid refund');
   return valid.bound.send(kit, sent, { customer_id: customerId, signal: AbortSignal.timeout(10_000) });
 }
 

@@ -8,6 +8,7 @@ import { sessionCore } from '../../src/gate/session/core.ts';
 import { upstreamWith } from '../../src/gate/session/upstream.ts';
 import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
 import type { Tool } from '../../src/gate/tool/define-tool.ts';
+import { noBackends } from './backends.ts';
 import { migrations } from './migrations.ts';
 import { registryOf } from '../../src/gate/tool/registry.ts';
 
@@ -62,6 +63,7 @@ export async function nodeSession(tools: readonly Tool[], changes: Partial<Polic
   const session = sessionCore({
     sql,
     ledger,
+    backends: noBackends,
     alarm: { set: () => undefined, get: async () => null },
     queue: { send: async () => undefined },
     upstream: upstreamWith(now),

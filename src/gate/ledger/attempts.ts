@@ -9,6 +9,9 @@ import type { Attempt, Attempts, Kit, LedgerRow, LedgerSql, SqlRow, SqlValue, St
 import { timestamp } from '../time.ts';
 import { flag, integer, jsonObject, jsonText, pageOf, placeIn, type Page } from './columns.ts';
 
+/** What rows of the ledger are written with. */
+export type LedgerKit = Pick<Kit, 'ledger' | 'now'>;
+
 /** Where the attempts of a tool's own books are written. */
 export const ledgerBackend = (name: string): string => `ledger:${name}`;
 
@@ -20,27 +23,27 @@ export const ledgerBackend = (name: string): string => `ledger:${name}`;
 export type Judgement = { readonly sql: string; readonly params: readonly SqlValue[] };
 
 const ledgerRow = z
-  .object({ applied: flag, code: z.string().nullable(), answer: jsonText(jsonObject) })
+  .object({ applied: flag, code: z.string().nullable(), answer: jsonText(jsonObject.nullable()) })
   .transform(({ applied, code, answer }, context): LedgerRow => {
     if (applied) return { applied, answer };
-    if (code !== null) return { applied, code, facts: answer };
+    if (code !== null) return { applied, code, facts: answer ?? {} };
     context.addIssue('a void without a code');
     return z.NEVER;
   });
 
 /** Throws where there is no row: the batch that reads it has written it. */
-const rowToLedger = (row: SqlRow | undefined): LedgerRow => ledgerRow.parse(row);
+export const rowToLedger = (row: SqlRow | undefined): LedgerRow => ledgerRow.parse(row);
 
 /** The statement that ends every batch about an attempt. */
-const readAttempt = ({ backend, subject, effect_key }: Attempt): Statement => ({
+export const readAttempt = ({ backend, subject, effect_key }: Attempt): Statement => ({
   sql: 'SELECT applied, code, answer FROM attempts WHERE backend = ?1 AND subject = ?2 AND effect_key = ?3',
   params: [backend, subject, effect_key],
 });
 
-const COLUMNS =
+export const COLUMNS =
   'backend, subject, effect_key, call_key, attempt, uid, tool, amount_cents, currency, details, at, applied, code, answer';
 
-const columnsOf = (attempt: Attempt, details: JsonObject, at: number): SqlValue[] => [
+export const columnsOf = (attempt: Attempt, details: JsonObject, at: number): SqlValue[] => [
   attempt.backend,
   attempt.subject,
   attempt.effect_key,
@@ -89,7 +92,7 @@ function insertJudged(attempt: Attempt, details: JsonObject, judgement: Judgemen
 
 /** Sends one attempt as one transaction. Safe to repeat: one attempt has one row, and the row read last is the answer. */
 export async function sendAttempt(
-  { ledger, now }: Kit,
+  { ledger, now }: LedgerKit,
   attempt: Attempt,
   details: JsonObject,
   judgement: Judgement,
@@ -107,7 +110,7 @@ const VOID = `
  * Voids without a guard. "Not applied" is written, because a send may still be on its way: a read that finds no row
  * settles nothing. Where the send was first, its row comes back applied.
  */
-export function attemptsFrom({ ledger, now }: Kit): Attempts {
+export function attemptsFrom({ ledger, now }: LedgerKit): Attempts {
   return {
     async void(attempt, code) {
       const params = [...columnsOf(attempt, {}, now()), code];

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../json.ts';
 import type { Defect, Refusal } from '../outcome.ts';
-import type { EffectRecord } from '../ports.ts';
+import type { EffectRecord, Outgoing } from '../ports.ts';
 import type { BoundEffect, BoundRead, Tool } from '../tool/define-tool.ts';
 import type { Decision, Intent, Origin } from './gate.ts';
 import type { Reading } from './stages/2-parse.ts';
@@ -57,8 +57,15 @@ export type Proposal = {
   /** Under `identical_effects: "ask"` what was done once needs a person each further time. */
   repeated: boolean;
 };
-/** 5: the tool's own rules hold; `seen` is what they saw. */
-export type CheckedCall = Proposal & { seen: JsonObject };
+/**
+ * 5: the tool's own rules hold; `seen` is what they saw. `external`: what would be sent to another system and where, not yet
+ * stored; null for an effect in the ledger.
+ */
+export type CheckedCall = Proposal & {
+  seen: JsonObject;
+  subject: string | null;
+  external: { outgoing: Outgoing; place: string } | null;
+};
 /** 6: within the policy as it is now. */
 export type PermittedCall = CheckedCall & { permitted: true };
 
@@ -88,6 +95,7 @@ export const intentOf = (call: CheckedCall): Intent => ({
   fingerprint: call.fingerprint,
   money: call.bound.money,
   backend: call.bound.backend,
-  subject: call.bound.subject,
+  subject: call.subject,
   seen: call.seen,
+  external: call.external,
 });

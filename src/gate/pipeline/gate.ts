@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../json.ts';
 import type { Refusal, Verdict } from '../outcome.ts';
-import type { Attempts, EffectRecord, Kit, Scope, Upstream } from '../ports.ts';
+import type { Attempts, EffectRecord, FinalAnswer, Journal, Kit, Outgoing, Scope, Upstream } from '../ports.ts';
 import type { Registry } from '../tool/registry.ts';
 
 /** An intent about to be parked or claimed. */
@@ -22,7 +22,7 @@ export type Intent = Pick<
   | 'backend'
   | 'subject'
   | 'seen'
->;
+> & { external: { outgoing: Outgoing; place: string } | null };
 
 /** A person's word on a pending action; `note` is cleaned already. */
 export type Decision = {
@@ -52,7 +52,7 @@ export type Origin =
 /** A change of a record. Each is written in one transaction with the row that ends a call, a decision or an event. */
 export type Change =
   | { to: 'pending'; intent: Intent; approval: { id: string; opened_at: number; expires_at: number } }
-  | { to: 'executed'; record: EffectRecord; answer: JsonObject }
+  | { to: 'executed'; record: EffectRecord; answer: JsonObject | null }
   | { to: 'failed'; record: EffectRecord; refusal: Refusal; voided: boolean; decision?: Decision }
   | { to: 'rejected'; record: EffectRecord; decision: Decision }
   | { to: 'expired'; record: EffectRecord };
@@ -109,6 +109,7 @@ export interface Gate {
   /** What the tools' ports are opened with. */
   readonly kit: Kit;
   readonly attempts: Attempts;
+  readonly journal: Journal;
   readonly upstream: Upstream;
   readonly records: Records;
   /** Milliseconds since the epoch. */
@@ -130,8 +131,15 @@ export interface Gate {
   occupy(key: string): () => void;
   /** Writes the claim of an attempt: durable before the effect, because no message leaves the object before its writes do. */
   claim(intent: Intent): EffectRecord;
-  /** *pending* and not expired -> *approved*; null where something else came first. */
-  approve(record: EffectRecord, decision: Decision): EffectRecord | null;
+  /**
+   * *pending* and not expired -> *approved*; null where something else came first. Stores what the re-check saw and what
+   * would be sent.
+   */
+  approve(record: EffectRecord, decision: Decision, judged: Pick<Intent, 'seen' | 'external'>): EffectRecord | null;
+  /** Counts and dates one send of an attempt: the request leaves once this is durable. */
+  markSent(record: EffectRecord): EffectRecord;
+  /** Notes how an attempt ended, before the ledger is told. Written once, and from then on nothing of it is sent. */
+  noteFinal(record: EffectRecord, final: FinalAnswer): EffectRecord;
   /** Whether the approvers are (or were) told of this key's refusal by policy. */
   mayNotify(key: string): boolean;
   /** Change, audit row and chain in one transaction; nobody is answered before it is durable. */

@@ -7,6 +7,7 @@ import type { EffectRecord } from '../ports.ts';
 import { timestamp } from '../time.ts';
 import type { CheckedCall, KeyedRead, Proposal, RawCall } from './calls.ts';
 import { intentOf, originOf } from './calls.ts';
+import { mayHaveLeft } from './external.ts';
 import type { Ending, Gate, Settled } from './gate.ts';
 import { endingOf, voidOpen } from './settlement.ts';
 import { takeStep, withinBudget } from './stages/0-step-budget.ts';
@@ -17,7 +18,7 @@ import { bindKey, consultRecord } from './stages/4-idempotency.ts';
 import { businessRules, isJudgement } from './stages/5-business-rules.ts';
 import { policy } from './stages/6-policy.ts';
 import { confirmation } from './stages/7-confirmation.ts';
-import { executeRead, sendEffect } from './stages/8-execute.ts';
+import { executeRead, sendEffect, settleSent } from './stages/8-execute.ts';
 
 /** Judges one proposed call and settles it: exactly one audit row, whatever it was. */
 export async function runCall(raw: RawCall, gate: Gate): Promise<Settled> {
@@ -63,8 +64,13 @@ async function answerRead(call: KeyedRead, gate: Gate): Promise<Settled> {
   return gate.settle({ origin: originOf(call), key, contract: definition.contract, verdict });
 }
 
-/** Stages 5 to 8 for an effect whose key this call holds. */
+/** Stages 5 to 8 for an effect whose key this call holds. What may have left for another system is settled, never judged again. */
 export async function judgeEffect(call: Proposal, gate: Gate): Promise<Settled> {
+  const { open, origin, definition } = call;
+  if (open !== null && mayHaveLeft(open)) {
+    const row = await settleSent(open, call.started_at, gate);
+    return gate.settle({ ...endingOf(row, open, definition), origin });
+  }
   const checked = await businessRules(call, gate);
   if (!checked.ok) return refuseEffect(call, checked.refusal, gate);
 

@@ -4,6 +4,7 @@ import { UNREACHED, UNSETTLED, codeOf } from '../outcome.ts';
 import type { EffectRecord, LedgerRow } from '../ports.ts';
 import type { Tool } from '../tool/define-tool.ts';
 import type { Ending, Gate } from './gate.ts';
+import { doneVerdict } from './record-verdict.ts';
 import { toolCode } from './stages/5-business-rules.ts';
 import { voidAttempt } from './stages/8-execute.ts';
 
@@ -21,7 +22,7 @@ export function endingOf(
   if (row === null) return { ...shared, verdict: { ok: false, refusal: UNSETTLED } };
   if (row.applied) {
     const change = { to: 'executed', record, answer: row.answer } as const;
-    return { ...shared, change, verdict: { ok: true, data: row.answer, replayed: false } };
+    return { ...shared, change, verdict: doneVerdict(row.answer, false) };
   }
   const refusal = because !== undefined && codeOf(because) === row.code ? because : refusalOfVoid(row, definition);
   return { ...shared, change: { to: 'failed', record, refusal, voided: true }, verdict: { ok: false, refusal } };
@@ -37,8 +38,12 @@ export async function voidOpen(
   return endingOf(await voidAttempt(record, codeOf(refusal), gate), record, definition, refusal);
 }
 
+/** The gate's own codes with which a void is written in D1. */
+const VOIDING_CODES = ['CALLER_REVOKED', 'SESSION_ENDED', 'SUBJECT_BUSY', 'SETTLED_NOT_APPLIED'] as const;
+
 function refusalOfVoid(row: Extract<LedgerRow, { applied: false }>, definition: Tool | undefined): Refusal {
-  if (row.code === 'CALLER_REVOKED') return { code: 'CALLER_REVOKED' };
+  const own = VOIDING_CODES.find((code) => code === row.code);
+  if (own !== undefined) return { code: own };
   if (definition?.codes.includes(row.code) === true) return toolCode(definition, row.code, row.facts);
   return UNREACHED;
 }

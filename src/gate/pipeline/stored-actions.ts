@@ -6,6 +6,7 @@
 import { UNREACHED, type Refusal } from '../outcome.ts';
 import type { EffectRecord, LedgerRow } from '../ports.ts';
 import type { ConfirmedCall, Proposal } from './calls.ts';
+import { isLate, mayHaveLeft } from './external.ts';
 import type { Decision, Gate, Origin } from './gate.ts';
 import { endingOf, voidOpen } from './settlement.ts';
 import { allowedTool } from './stages/1-resolve.ts';
@@ -13,11 +14,8 @@ import type { Checking } from './stages/5-business-rules.ts';
 import { businessRules, isJudgement } from './stages/5-business-rules.ts';
 import { policy } from './stages/6-policy.ts';
 import { confirmation } from './stages/7-confirmation.ts';
-import { sendEffect } from './stages/8-execute.ts';
+import { sendEffect, settleSent } from './stages/8-execute.ts';
 import { digestsOf } from '../tool/facts.ts';
-
-/** After this an approved action that could not be carried out is failed for good: nobody expects it any more. */
-const RESUME_LIMIT_MS = 60 * 60 * 1000;
 
 /** How an approval ended. `lost`: something else came first; `stale`: the page showed what is no longer so. */
 export type Approved = 'approved' | 'failed' | 'unreadable' | 'stale' | 'barred' | 'lost';
@@ -50,7 +48,7 @@ export async function approve(
     });
     return 'failed';
   }
-  const approved = gate.approve(now, decision);
+  const approved = gate.approve(now, decision, confirmed.call);
   if (approved === null) return 'lost';
   endDecision(await sendEffect(confirmed.call, approved, gate), approved, decision, gate);
   return 'approved';
@@ -68,13 +66,17 @@ export function reject(record: EffectRecord, decision: Decision, gate: Gate): vo
   });
 }
 
-/** Carries on an approved action that nobody runs: the same attempt if it is still good, else its void. */
+/**
+ * Carries on an approved action that nobody runs: the same attempt if it is still good, else its void. After its hour it is
+ * failed for good, because nobody expects it any more; what may have left for another system is settled at any time.
+ */
 export async function resumeApproved(record: EffectRecord, gate: Gate): Promise<void> {
   const decision = decisionOf(record, gate);
   const definition = gate.tools.get(record.tool);
-  const abandoned = gate.now() > (record.approval?.decided_at ?? 0) + RESUME_LIMIT_MS;
+  const abandoned = isLate(record, gate.now());
   const release = gate.occupy(record.key);
   try {
+    if (mayHaveLeft(record)) return endDecision(await settleSent(record, gate.now(), gate), record, decision, gate);
     const confirmed = abandoned ? tooLate : await judgeStored(record, decision, gate);
     if (confirmed.ok) return endDecision(await sendEffect(confirmed.call, record, gate), record, decision, gate);
     if (!isJudgement(confirmed.refusal) && !abandoned) return;
@@ -86,11 +88,14 @@ export async function resumeApproved(record: EffectRecord, gate: Gate): Promise<
 }
 const tooLate = { ok: false, refusal: UNREACHED } as const;
 
-/** The alarm's part: a claim nobody runs is voided, or found to have been applied. */
+/** The alarm's part: a claim nobody runs is voided, or found to have been applied; what may have left is settled. */
 export async function settleClaimed(record: EffectRecord, gate: Gate): Promise<void> {
   const release = gate.occupy(record.key);
   try {
-    const ending = await voidOpen(record, tooLate.refusal, gate.tools.get(record.tool), gate);
+    const definition = gate.tools.get(record.tool);
+    const ending = mayHaveLeft(record)
+      ? endingOf(await settleSent(record, gate.now(), gate), record, definition)
+      : await voidOpen(record, tooLate.refusal, definition, gate);
     const origin: Origin = { kind: 'event', actor: 'alarm', record, request_id: null };
     if (ending.change !== undefined) gate.settle({ ...ending, origin });
   } finally {
@@ -163,6 +168,9 @@ async function checkStored(record: EffectRecord, decision: Decision, gate: Gate)
     repeated: false,
   };
   const checked = await businessRules(stored, gate);
+  // Approvers saw the history of another subject.
+  if (checked.ok && checked.call.subject !== record.subject)
+    return { ok: false, refusal: { code: 'FACTS_CHANGED' }, shown: null };
   const seen = checked.ok ? checked.call.seen : checked.seen;
   return { ...checked, shown: seen === undefined ? null : digestsOf(bound.facts(seen)) };
 }

@@ -3,7 +3,17 @@ import type { JsonObject } from '../json.ts';
 import type { Refusal } from '../outcome.ts';
 import type { Change, Decision, Intent, Records } from '../pipeline/gate.ts';
 import { RECORD_STATES } from '../ports.ts';
-import type { Approval, EffectRecord, RecordState, SessionSql, SqlRow, SqlValue } from '../ports.ts';
+import type {
+  Approval,
+  EffectRecord,
+  ExternalEffect,
+  FinalAnswer,
+  Outgoing,
+  RecordState,
+  SessionSql,
+  SqlRow,
+  SqlValue,
+} from '../ports.ts';
 import { insertInto } from './schema.ts';
 import { TRANSITIONS } from './transitions.ts';
 
@@ -126,6 +136,8 @@ export function openRecord(
     opened_at: approval?.opened_at ?? null,
     expires_at: approval?.expires_at ?? null,
     approvers: approval === null ? null : JSON.stringify(approval.approvers),
+    // What waits for a person is made anew of what their approval sees.
+    ...(approval === null ? externalColumns(intent) : {}),
     changed: 1,
     reported: 0,
   });
@@ -151,8 +163,39 @@ const decided = (decision: Decision, at: number): Record<string, SqlValue> => ({
   shown: decision.shown,
 });
 
-export const markApproved = (sql: SessionSql, record: EffectRecord, decision: Decision, at: number): void =>
-  change(sql, record, 'approved', decided(decision, at));
+const externalColumns = ({ external }: Pick<Intent, 'external'>): Record<string, SqlValue> =>
+  external === null ? {} : { outgoing: JSON.stringify(external.outgoing), place: external.place };
+
+export function markApproved(
+  sql: SessionSql,
+  record: EffectRecord,
+  decision: Decision,
+  judged: Pick<Intent, 'seen' | 'external'>,
+  at: number,
+): void {
+  const stored = { seen: JSON.stringify(judged.seen), ...externalColumns(judged) };
+  change(sql, record, 'approved', { ...decided(decision, at), ...stored });
+}
+
+/** One send more, at `at` (ms since the epoch). */
+export function markSent(sql: SessionSql, { key, round }: EffectRecord, at: number): EffectRecord {
+  sql.all(
+    `UPDATE record SET sends = sends + 1, first_send_at = coalesce(first_send_at, ?1), last_send_at = ?1, changed = changed + 1
+     WHERE key = ?2 AND round = ?3`,
+    at,
+    key,
+    round,
+  );
+  return recordAt(sql, key, round);
+}
+
+/** Throws where an end is noted already: an attempt ends once. */
+export function noteFinal(sql: SessionSql, record: EffectRecord, final: FinalAnswer): EffectRecord {
+  const { key, round } = record;
+  if (recordAt(sql, key, round).external?.final !== null) throw new Error('an attempt ends once');
+  update(sql, record, { final: JSON.stringify(final) });
+  return recordAt(sql, key, round);
+}
 
 /** Throws, and so undoes its transaction, where the table of transitions does not hold this one. */
 function change(sql: SessionSql, record: EffectRecord, to: RecordState, values: Record<string, SqlValue> = {}): void {
@@ -227,7 +270,20 @@ type RecordRow = SqlRow &
     answer: string | null;
     refusal: string | null;
     approval_id: string | null;
+    outgoing: string | null;
+    final: string | null;
+  } & Pick<ExternalEffect, 'place' | 'first_send_at' | 'last_send_at'>;
+
+function externalIn(row: RecordRow): ExternalEffect | null {
+  if (row.outgoing === null) return null;
+  const { place, first_send_at, last_send_at } = row;
+  return {
+    outgoing: jsonOf(row.outgoing) as Outgoing,
+    ...{ place, first_send_at, last_send_at },
+    sends: whole(row['sends']),
+    final: jsonOf(row.final) as FinalAnswer | null,
   };
+}
 
 function toRecord(stored: SqlRow): EffectRecord {
   const row = stored as RecordRow;
@@ -248,6 +304,7 @@ function toRecord(stored: SqlRow): EffectRecord {
     backend: row.backend,
     subject: row.subject,
     seen: (jsonOf(row.seen) ?? {}) as JsonObject,
+    external: externalIn(row),
     answer: jsonOf(row.answer) as JsonObject | null,
     refusal: jsonOf(row.refusal) as Refusal | null,
     approval:

@@ -78,6 +78,12 @@ const TABLES = [
     request_id   TEXT,
     shown        TEXT,               -- digests of the facts the approver saw
     approvers    TEXT,               -- JSON: address, link bits and delivery of each
+    outgoing     TEXT,               -- JSON: the request of an effect in another system, from its claim or approval on
+    place        TEXT,               -- the account it goes to, hashed
+    sends        INTEGER NOT NULL DEFAULT 0,
+    first_send_at INTEGER,
+    last_send_at INTEGER,
+    final        TEXT,               -- JSON: how the attempt ended; from then on nothing of it is sent
     changed      INTEGER NOT NULL,   -- rises with every change that operators see
     reported     INTEGER NOT NULL,   -- the change D1 was last told of
     PRIMARY KEY (key, round)

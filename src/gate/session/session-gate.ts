@@ -6,14 +6,15 @@
 import { errorFacts } from '../log-line.ts';
 import type { Decision, Earlier, Ending, Gate, Intent, Settled } from '../pipeline/gate.ts';
 import { attemptsFrom } from '../ledger/attempts.ts';
-import type { EffectRecord, Scope } from '../ports.ts';
+import { journalFrom } from '../ledger/journal.ts';
+import type { EffectRecord, FinalAnswer, Scope } from '../ports.ts';
 import type { Alarms } from './alarm-clock.ts';
 import { scopeOf, theSession } from './session-row.ts';
 import { append, highestStep, settledCall } from './audit-log.ts';
 import { indexOf } from './log-index.ts';
 import type { Polls } from './polls.ts';
 import type { Approver } from './records.ts';
-import { applyChange, markApproved, openRecord, recordAt, recordsOf } from './records.ts';
+import { applyChange, markApproved, markSent, noteFinal, openRecord, recordAt, recordsOf } from './records.ts';
 import { Running } from './running.ts';
 import type { OwnPorts } from './session-tables.ts';
 
@@ -44,6 +45,9 @@ export class SessionGate implements Gate {
   }
   get attempts() {
     return attemptsFrom(this.#ports);
+  }
+  get journal() {
+    return journalFrom(this.#ports);
   }
   get upstream() {
     return this.#ports.upstream;
@@ -102,14 +106,24 @@ export class SessionGate implements Gate {
     return record;
   }
 
-  approve(record: EffectRecord, decision: Decision): EffectRecord | null {
+  approve(record: EffectRecord, decision: Decision, judged: Pick<Intent, 'seen' | 'external'>): EffectRecord | null {
     const { sql } = this.#ports;
     const { state, approval } = recordAt(sql, record.key, record.round);
     if (state !== 'pending' || approval === null || this.now() >= approval.expires_at) return null;
     this.#alarms.arm(this.now() + TRAVEL_MS);
-    markApproved(sql, record, decision, this.now());
+    markApproved(sql, record, decision, judged, this.now());
     this.#polls.wake(approval.id);
     return recordAt(sql, record.key, record.round);
+  }
+
+  markSent(record: EffectRecord): EffectRecord {
+    this.#alarms.arm(this.now() + TRAVEL_MS);
+    return markSent(this.#ports.sql, record, this.now());
+  }
+
+  noteFinal(record: EffectRecord, final: FinalAnswer): EffectRecord {
+    this.#alarms.arm(this.now() + TRAVEL_MS);
+    return noteFinal(this.#ports.sql, record, final);
   }
 
   mayNotify(key: string): boolean {

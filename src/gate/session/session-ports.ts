@@ -1,6 +1,6 @@
 /** What the session's code needs of the platform. The object wires the real ones; the simulation brings its own. */
 import type { Config } from '../env.ts';
-import type { LedgerSql, SessionSql, Upstream } from '../ports.ts';
+import type { Backends, LedgerSql, SessionSql, Upstream } from '../ports.ts';
 import type { Registry } from '../tool/registry.ts';
 import type { QueueMessage } from './rpc.ts';
 
@@ -14,6 +14,7 @@ export interface Alarm {
 export interface SessionPorts {
   sql: SessionSql;
   ledger: LedgerSql;
+  backends: Backends;
   alarm: Alarm;
   queue: { send(messages: QueueMessage[]): Promise<void> };
   upstream: Upstream;

@@ -6,6 +6,7 @@ import { DurableObject } from '#durable-object';
 import type { Config } from '../env.ts';
 import { hex } from '../canonical.ts';
 import { readConfig } from '../env.ts';
+import { backendsWith } from '../backends/http.ts';
 import { logLine } from '../log-line.ts';
 import type { CallerChange, SessionSql } from '../ports.ts';
 import { ledgerSql } from '../ledger/d1.ts';
@@ -90,9 +91,12 @@ export const sessionClass = (registry: Registry) =>
 function portsOf(storage: DurableObjectStorage, env: Env, config: Config, tools: Registry): SessionPorts {
   const now = (): number => Date.now();
   const upstream = upstreamWith(now);
+  const variables = env as unknown as Readonly<Record<string, unknown>>;
+  const { loopback } = config;
   return {
     sql: sqlOf(storage),
     ledger: ledgerSql(env.DB),
+    backends: backendsWith({ variables, loopback, log: logLine, fetch: (url, init) => fetch(url, init) }),
     // Not awaited: within one synchronous step the platform commits the alarm together with the rows it belongs to.
     alarm: { set: (at) => void storage.setAlarm(at), get: () => storage.getAlarm() },
     queue: { send: (messages) => upstream.run(() => sendAll(env.QUEUE, messages), sendLimits(now())) },

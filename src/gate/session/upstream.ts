@@ -8,11 +8,11 @@ const BACKOFF_MS = 200;
 
 export function upstreamWith(now: () => number): Upstream {
   return {
-    run(work, { tryMs, deadline }) {
+    run(work, { tryMs, deadline, once = false }) {
       const attempt = () => underLimit(work, Math.min(tryMs, deadline - now()));
       // With no time left after the pause, the backend's own failure is the truer answer.
       const isWorthRetrying = (error: unknown, tries: number): error is UpstreamError =>
-        error instanceof UpstreamError && error.transient && now() + BACKOFF_MS * tries < deadline;
+        !once && error instanceof UpstreamError && error.transient && now() + BACKOFF_MS * tries < deadline;
       // The first try goes without the retry library, whose timers would cost every call.
       return attempt().catch((error: unknown) => {
         if (!isWorthRetrying(error, 1)) throw error;

@@ -6,8 +6,9 @@ import * as z from 'zod';
 import { hashOf } from '../canonical.ts';
 import type { JsonObject } from '../json.ts';
 import type { Problem, ToolRefusal } from '../outcome.ts';
-import type { Attempt, Kit, LedgerRow, Money, Port } from '../ports.ts';
+import type { Api, Attempt, Backend, Kit, LedgerRow, Money, Port } from '../ports.ts';
 import { ledgerBackend, sendAttempt, type Judgement } from '../ledger/attempts.ts';
+import { contractOf, externalRecipe, type ExternalDeclaration, type ExternalRecipe } from './external.ts';
 import { problemsOf } from './problems.ts';
 
 /** What every handler may know of the call: whose data exists, and when to give up. */
@@ -33,21 +34,28 @@ export interface BoundRead {
   run(kit: Kit, context: CallContext): Promise<Ran>;
 }
 
-/** Valid arguments of a tool with an effect. */
-export interface BoundEffect {
+interface EffectBase {
   readonly effect: 'keyed';
   readonly input: JsonObject;
-  readonly money: Money | null;
-  /** Where its attempts are written, such as `ledger:orders`. */
+  /** Whose record of effects its attempts are of: `ledger:` and the name of the tool's books, or the name of a backend. */
   readonly backend: string;
+  readonly money: Money | null;
   /** What the call concerns, such as an order; approvals of one subject are shown together. */
-  readonly subject: string | null;
+  subject(seen: JsonObject): string | null;
   check(kit: Kit, context: CallContext): Promise<Checked>;
   /** What an approver is shown of what the check saw. */
   facts(seen: JsonObject): Fact[];
+}
+interface BoundLedgerEffect extends EffectBase {
+  readonly external: null;
   /** Sends the attempt and answers with the ledger's row. Safe to repeat. */
   send(kit: Kit, attempt: Attempt, context: CallContext): Promise<LedgerRow>;
 }
+interface BoundExternalEffect extends EffectBase {
+  readonly external: ExternalRecipe;
+}
+/** Valid arguments of a tool with an effect: in the ledger, or in another system. */
+export type BoundEffect = BoundLedgerEffect | BoundExternalEffect;
 
 export interface Tool {
   readonly name: string;
@@ -64,6 +72,8 @@ export interface Tool {
   readonly outputSchema: JsonObject;
   /** Arguments as the documents show them. */
   readonly example: JsonObject | null;
+  /** How an effect in another system is sent and found again, also for arguments of an earlier schema. */
+  readonly external: ExternalRecipe | null;
   bind(args: JsonObject): { ok: true; bound: BoundRead | BoundEffect } | { ok: false; problems: Problem[] };
   /** What a code of its own tells the model. */
   refusal(code: string, facts: JsonObject): ToolRefusal;
@@ -100,17 +110,23 @@ type Shared<Input extends ObjectSchema, Output extends ObjectSchema, Code extend
   deprecatedBy?: string;
 };
 
+/** What its backend adds to the ports of a tool's handlers. */
+type ApiOf<Declared extends Backend | undefined> = Declared extends Backend ? { api: Api } : unknown;
+
 type ReadTool<
   Input extends ObjectSchema,
   Output extends ObjectSchema,
   Code extends string,
   Reads extends Ports,
+  Declared extends Backend | undefined,
 > = Shared<Input, Output, Code, Reads> & {
   effect: 'none';
   risky: false;
+  /** The other system that `api` reaches, with GET requests. */
+  backend?: Declared;
   run(
     input: z.output<Input>,
-    ports: Opened<Reads>,
+    ports: Opened<Reads> & ApiOf<Declared>,
     context: CallContext,
   ): Promise<{ ok: true; data: z.output<Output> } | Refused<Code>>;
 };
@@ -121,20 +137,24 @@ type EffectTool<
   Code extends string,
   Reads extends Ports,
   Seen extends JsonObject,
+  Declared extends Backend | undefined,
 > = Shared<Input, Output, Code, Reads> & {
-  /** Who keeps the record of the effect, and how it is sent. */
-  effect: LedgerEffect<z.output<Input>>;
   risky: boolean;
-  money?(input: z.output<Input>): Money;
-  subject?(input: z.output<Input>): string;
-  /** Business rules, judged before the effect and again when a person approves it. */
+  /**
+   * Business rules, judged before the effect and again when a person approves it. `api` reaches the backend of the effect,
+   * with GET requests.
+   */
   check(
     input: z.output<Input>,
-    ports: Opened<Reads>,
+    ports: Opened<Reads> & ApiOf<Declared>,
     context: CallContext,
   ): Promise<{ ok: true; seen: Seen } | (Refused<Code> & { seen?: Seen })>;
   /** What approvers are shown of what the check saw; nothing, where it is absent. */
   facts?(seen: Seen): Fact[];
+  /** Who keeps the record of the effect, and how it is sent. */
+  effect:
+    | LedgerEffect<z.output<Input>>
+    | (ExternalDeclaration<z.output<Input>, Seen, z.output<Output>, Code> & { backend: Declared });
 };
 
 /**
@@ -142,8 +162,11 @@ type EffectTool<
  * `ledger` names the tool's books: totals are kept for each subject of `ledger:<name>`. `send` judges the attempt in the
  * transaction that writes it. A trigger of the tool on `attempts` may change further tables in the same transaction.
  */
-export type LedgerEffect<Input> = {
+type LedgerEffect<Input> = {
   ledger: string;
+  backend?: undefined;
+  money?(input: Input): Money;
+  subject?(input: Input): string;
   send(input: Input, context: CallContext): Judgement;
 };
 
@@ -158,7 +181,10 @@ export function defineTool<
   Code extends string,
   Reads extends Ports = NoPorts,
   Seen extends JsonObject = JsonObject,
->(declared: ReadTool<Input, Output, Code, Reads> | EffectTool<Input, Output, Code, Reads, Seen>): Tool {
+  Declared extends Backend | undefined = undefined,
+>(
+  declared: ReadTool<Input, Output, Code, Reads, Declared> | EffectTool<Input, Output, Code, Reads, Seen, Declared>,
+): Tool {
   const { name, description, risky, input, output, codes, deprecatedBy } = declared;
   if (!NAME.test(name)) throw new Error(`the tool name ${JSON.stringify(name)} must match ${NAME.source}`);
   if (deprecatedBy !== undefined && !description.endsWith(`Deprecated: use ${deprecatedBy}.`))
@@ -172,6 +198,9 @@ export function defineTool<
   const inputSchema = jsonSchemaOf(input, 'input');
   const outputSchema = jsonSchemaOf(output, 'output');
   const wordings = new Map<string, Wording>(Object.entries<Wording>(codes));
+  const misfitOf = (data: JsonObject): string | null => output.safeParse(data).error?.issues[0]?.path.join('.') ?? null;
+  const elsewhere = declared.effect === 'none' || declared.effect.ledger !== undefined ? null : declared.effect;
+  const external = elsewhere && externalRecipe(elsewhere, misfitOf);
 
   return {
     name,
@@ -184,6 +213,7 @@ export function defineTool<
     inputSchema,
     outputSchema,
     example: (declared.example as JsonObject | undefined) ?? null,
+    external,
     contract: hashOf({
       name,
       effect,
@@ -191,31 +221,36 @@ export function defineTool<
       input: inputSchema,
       output: outputSchema,
       codes: [...wordings.keys()],
+      ...(elsewhere === null ? {} : { external: contractOf(elsewhere, elsewhere.backend) }),
     }).slice(0, 16),
     refusal(code, facts) {
       const told = wordings.get(code)?.(facts) ?? 'The action was refused.';
       return typeof told === 'string' ? { message: told } : told;
     },
-    misfit: (data) => output.safeParse(data).error?.issues[0]?.path.join('.') ?? null,
+    misfit: misfitOf,
     bind(args) {
       const parsed = input.safeParse(withoutNullDefaults(args, inputSchema));
       if (!parsed.success) return { ok: false, problems: problemsOf(parsed.error, inputSchema) };
       return {
         ok: true,
-        bound: declared.effect === 'none' ? bindRead(declared, parsed.data) : bindEffect(declared, parsed.data),
+        bound:
+          declared.effect === 'none' ? bindRead(declared, parsed.data) : bindEffect(declared, parsed.data, external),
       };
     },
   };
 }
 
-function bindRead<Input extends ObjectSchema, Output extends ObjectSchema, Code extends string, Reads extends Ports>(
-  tool: ReadTool<Input, Output, Code, Reads>,
-  input: z.output<Input>,
-): BoundRead {
+function bindRead<
+  Input extends ObjectSchema,
+  Output extends ObjectSchema,
+  Code extends string,
+  Reads extends Ports,
+  Declared extends Backend | undefined,
+>(tool: ReadTool<Input, Output, Code, Reads, Declared>, input: z.output<Input>): BoundRead {
   return {
     effect: 'none',
     input: input as JsonObject,
-    run: async (kit, context) => (await tool.run(input, opened(tool.reads, kit), context)) as Ran,
+    run: async (kit, context) => (await tool.run(input, opened(tool, tool.backend, kit, context), context)) as Ran,
   };
 }
 
@@ -225,23 +260,45 @@ function bindEffect<
   Code extends string,
   Reads extends Ports,
   Seen extends JsonObject,
->(tool: EffectTool<Input, Output, Code, Reads, Seen>, input: z.output<Input>): BoundEffect {
-  return {
+  Declared extends Backend | undefined,
+>(
+  tool: EffectTool<Input, Output, Code, Reads, Seen, Declared>,
+  input: z.output<Input>,
+  external: ExternalRecipe | null,
+): BoundEffect {
+  const { effect } = tool;
+  const base = {
     effect: 'keyed',
     input: input as JsonObject,
-    money: tool.money?.(input) ?? null,
-    backend: ledgerBackend(tool.effect.ledger),
-    subject: tool.subject?.(input) ?? null,
-    check: (kit, context) => tool.check(input, opened(tool.reads, kit), context),
-    // The tool's own check made it, and JSON brought it back as it was.
-    facts: (seen) => tool.facts?.(seen as Seen) ?? [],
-    send: (kit, attempt, context) => sendAttempt(kit, attempt, input as JsonObject, tool.effect.send(input, context)),
-  };
+    money: effect.money?.(input) ?? null,
+    // What the tool's own check saw; JSON brought it back as it was.
+    subject: (seen: JsonObject) => effect.subject?.(input, seen as Seen) ?? null,
+    facts: (seen: JsonObject) => tool.facts?.(seen as Seen) ?? [],
+    check: (kit: Kit, context: CallContext) =>
+      tool.check(input, opened(tool, external?.backend as Declared, kit, context), context),
+  } as const;
+  if (effect.ledger !== undefined)
+    return {
+      ...base,
+      backend: ledgerBackend(effect.ledger),
+      external: null,
+      send: (kit, attempt, context) => sendAttempt(kit, attempt, input as JsonObject, effect.send(input, context)),
+    };
+  if (external === null) throw new Error('an effect is of the ledger or of a backend');
+  return { ...base, backend: external.backend.name, external };
 }
 
 /** A handler reaches the back ends its tool declares and no others. */
-const opened = <Declared extends Ports>(ports: Declared | undefined, kit: Kit): Opened<Declared> =>
-  Object.fromEntries(Object.entries(ports ?? {}).map(([name, port]) => [name, port.open(kit)])) as Opened<Declared>;
+function opened<Reads extends Ports, Declared extends Backend | undefined>(
+  { reads }: { reads?: Reads },
+  backend: Declared | undefined,
+  kit: Kit,
+  { signal }: CallContext,
+): Opened<Reads> & ApiOf<Declared> {
+  const ports = Object.entries(reads ?? {}).map(([name, port]): [string, unknown] => [name, port.open(kit)]);
+  const api = backend === undefined ? [] : [['api', kit.backends.api(backend, signal)]];
+  return Object.fromEntries([...ports, ...api]) as Opened<Reads> & ApiOf<Declared>;
+}
 
 /** Models send null for an optional argument; where a default exists, null means absent. */
 function withoutNullDefaults(args: JsonObject, schema: JsonObject): JsonObject {

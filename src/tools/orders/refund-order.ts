@@ -54,8 +54,6 @@ export const refundOrder = defineTool({
         ? { message: 'Nothing of this order can still be refunded.', next: 'stop_and_tell_user' }
         : `At most ${refundable(facts)} of this order can still be refunded.`,
   },
-  money: ({ amount_cents, currency }) => ({ amount_cents, currency }),
-  subject: ({ order_id }) => order_id,
   async check(refund, { orders }, { customer_id }) {
     const order = await orders.find(refund.order_id, customer_id);
     if (order === null) return { ok: false, code: 'ORDER_NOT_FOUND', facts: {} };
@@ -84,6 +82,8 @@ export const refundOrder = defineTool({
   },
   effect: {
     ledger: 'orders',
+    money: ({ amount_cents, currency }) => ({ amount_cents, currency }),
+    subject: ({ order_id }) => order_id,
     send: ({ order_id, amount_cents, currency }, { customer_id }) => ({
       sql: JUDGE,
       params: [order_id, amount_cents, currency, customer_id],

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../../../src/gate/json.ts';
 import type { Attempt, Kit, Port, SqlRow, Statement } from '../../../src/gate/ports.ts';
 import { defineTool, type BoundEffect, type BoundRead, type Tool } from '../../../src/gate/tool/define-tool.ts';
+import { noBackends } from '../../support/backends.ts';
 
 const declared = {
   name: 'lookup',
@@ -46,7 +47,7 @@ function kitOf(rows: SqlRow[] = []): { kit: Kit; sent: Statement[][] } {
       return [...statements.slice(1).map(() => []), rows];
     },
   };
-  return { kit: { ledger, now: () => 1_000 }, sent };
+  return { kit: { ledger, backends: noBackends, now: () => 1_000 }, sent };
 }
 
 /** A port of which each opening is counted. */
@@ -73,9 +74,9 @@ function boundRead(tool: Tool, args: JsonObject = {}): BoundRead {
   return bound;
 }
 
-function boundEffect(tool: Tool, args: JsonObject = { item: 'a' }): BoundEffect {
+function boundEffect(tool: Tool, args: JsonObject = { item: 'a' }): Extract<BoundEffect, { external: null }> {
   const bound = bind(tool, args);
-  if (bound.effect !== 'keyed') throw new Error('it has no effect');
+  if (bound.effect !== 'keyed' || bound.external !== null) throw new Error('it has no effect');
   return bound;
 }
 
@@ -168,22 +169,27 @@ describe('a tool with an effect', () => {
   it('is keyed, and names its books, its subject and its money', () => {
     const tool = defineTool({
       ...effect,
-      subject: ({ item }) => item,
-      money: ({ times }) => ({ amount_cents: 100 * times, currency: 'BRL' }),
+      effect: {
+        ...effect.effect,
+        subject: ({ item }: { item: string }) => item,
+        money: ({ times }: { times: number }) => ({ amount_cents: 100 * times, currency: 'BRL' }),
+      },
     });
     expect(tool.effect).toBe('keyed');
-    expect(boundEffect(tool, { item: 'a', times: 3 })).toMatchObject({
+    const bound = boundEffect(tool, { item: 'a', times: 3 });
+    expect(bound.subject({})).toBe('a');
+    expect(bound).toMatchObject({
       effect: 'keyed',
       input: { item: 'a', times: 3 },
       backend: 'ledger:books',
-      subject: 'a',
       money: { amount_cents: 300, currency: 'BRL' },
     });
   });
 
   it('has no subject, no money and no facts unless it says so', () => {
     const bound = boundEffect(defineTool(effect));
-    expect(bound).toMatchObject({ subject: null, money: null, input: { item: 'a', times: 1 } });
+    expect(bound.subject({})).toBeNull();
+    expect(bound).toMatchObject({ money: null, input: { item: 'a', times: 1 } });
     expect(bound.facts({ item: 'a' })).toEqual([]);
     expect(bound).not.toHaveProperty('run');
   });

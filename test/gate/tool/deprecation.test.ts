@@ -26,14 +26,14 @@ const refundOrderV2 = defineTool({
     remaining_refundable_cents: z.int().min(0),
   }),
   codes: { ORDER_NOT_FOUND: () => 'No such order exists for this session.' },
-  money: ({ amount_cents, currency }) => ({ amount_cents, currency }),
   async check({ order_id }, { orders }, { customer_id }) {
     const order = await orders.find(order_id, customer_id);
     return order === null ? { ok: false, code: 'ORDER_NOT_FOUND', facts: {} } : { ok: true, seen: { ...order } };
   },
-  subject: ({ order_id }) => order_id,
   effect: {
     ledger: 'orders',
+    money: ({ amount_cents, currency }) => ({ amount_cents, currency }),
+    subject: ({ order_id }) => order_id,
     send: ({ order_id, amount_cents }) => ({
       sql: `
         SELECT NULL AS code, NULL AS facts, json_object(

@@ -6,6 +6,7 @@ import { InvalidCursor } from '../../../src/gate/ledger/columns.ts';
 import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
 import type { Attempt } from '../../../src/gate/ports.ts';
 import { orders } from '../../../src/tools/orders/orders.ts';
+import { noBackends } from '../../support/backends.ts';
 import { attempt, liveCaller, order, refundedCents, refundOf, sendRefund, type Refund } from '../../support/ledger.ts';
 import { meteredD1 } from '../../support/metered-d1.ts';
 
@@ -13,7 +14,7 @@ const now = (): number => 1_800_000_000_000;
 
 function ledger() {
   const { db, rowsWritten } = meteredD1(env.DB);
-  const kit = { ledger: ledgerSql(db), now };
+  const kit = { ledger: ledgerSql(db), backends: noBackends, now };
   return {
     send: (sent: Attempt, refund: Refund, customer: string | null = null) => sendRefund(kit, sent, refund, customer),
     attempts: attemptsFrom(kit),
@@ -248,7 +249,7 @@ describe('the table subject_totals', () => {
 
 describe('orders', () => {
   it('shows an order only to its customer and to a session without a customer', async () => {
-    const { find } = orders.open({ ledger: ledgerSql(env.DB), now });
+    const { find } = orders.open({ ledger: ledgerSql(env.DB), backends: noBackends, now });
     const id = await order();
     const found = { order_id: id, customer_id: 'CUS-1', total_cents: 12_000, refunded_cents: 0, currency: 'BRL' };
     expect(await find(id, 'CUS-1')).toEqual(found);

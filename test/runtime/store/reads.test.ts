@@ -2,10 +2,11 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import type { LedgerSql, SqlRow } from '../../../src/gate/ports.ts';
 import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
+import { noBackends } from '../../support/backends.ts';
 import { documents as documentsPort } from '../../../src/tools/help-centre/documents.ts';
 import { accounts as accountsPort, type TransactionQuery } from '../../../src/tools/accounts/accounts.ts';
 
-const kit = { ledger: ledgerSql(env.DB), now: () => 0 };
+const kit = { ledger: ledgerSql(env.DB), backends: noBackends, now: () => 0 };
 const documents = documentsPort.open(kit);
 const accounts = accountsPort.open(kit);
 

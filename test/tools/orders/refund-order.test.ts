@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/gate/json.ts';
 import type { Kit, SqlRow } from '../../../src/gate/ports.ts';
 import { refundOrder } from '../../../src/tools/orders/refund-order.ts';
+import { noBackends } from '../../support/backends.ts';
 
 const order = { order_id: 'ORD-1001', customer_id: 'CUS-1', total_cents: 12_000, refunded_cents: 0, currency: 'BRL' };
 const context = { customer_id: 'CUS-1', signal: new AbortController().signal };
@@ -9,7 +10,7 @@ const context = { customer_id: 'CUS-1', signal: new AbortController().signal };
 function bound(changes: JsonObject = {}) {
   const args = { order_id: 'ORD-1001', amount_cents: 2590, currency: 'BRL', reason: 'damaged', ...changes };
   const valid = refundOrder.bind(args);
-  if (!valid.ok || valid.bound.effect === 'none') throw new Error('no valid refund');
+  if (!valid.ok || valid.bound.effect === 'none' || valid.bound.external !== null) throw new Error('no valid refund');
   return valid.bound;
 }
 
@@ -17,6 +18,7 @@ function bound(changes: JsonObject = {}) {
 function check(rows: SqlRow[], changes: JsonObject = {}) {
   const kit: Kit = {
     ledger: { all: async () => rows, batch: () => Promise.reject(new Error('a check wrote')) },
+    backends: noBackends,
     now: () => 0,
   };
   return bound(changes).check(kit, context);
@@ -24,9 +26,9 @@ function check(rows: SqlRow[], changes: JsonObject = {}) {
 
 describe('refundOrder', () => {
   it('is money of its order', () => {
+    expect(bound().subject({})).toBe('ORD-1001');
     expect(bound()).toMatchObject({
       backend: 'ledger:orders',
-      subject: 'ORD-1001',
       money: { amount_cents: 2590, currency: 'BRL' },
     });
   });

@@ -59,6 +59,15 @@ export const GATE_CODES: Record<GateCode, Meaning> = {
   },
   INTERNAL_ERROR: { stages: [5, 8], meaning: 'A fault inside; the message holds the id that finds it in the log.' },
   CALLER_REVOKED: { stages: [6, 8], meaning: 'The caller was revoked before the action was done.' },
+  SUBJECT_BUSY: {
+    stages: [8],
+    meaning: 'Another action on the same subject, such as the same payment, is under way in another system.',
+  },
+  ANSWER_UNREADABLE: {
+    stages: [8],
+    meaning: 'Another system did it, and its answer does not fit what the tool promises. It must not be repeated.',
+  },
+  SETTLED_NOT_APPLIED: { stages: [], meaning: 'An operator found that another system never did it.' },
   SESSION_ENDED: { stages: [6], meaning: 'The session was ended before the action was done.' },
   POLICY_LIMIT: {
     stages: [6],
