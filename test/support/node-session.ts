@@ -1,9 +1,11 @@
 /** A session's code over Node's SQLite, with the tools a test brings: no object, no Worker, one process. */
 import { ANY_CUSTOMER } from '../../src/gate/policy/customer-pattern.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { sessionObjectName } from '../../src/gate/auth/tokens.ts';
 import { readConfig } from '../../src/gate/env.ts';
 import type { LedgerSql, Policy, SessionSql, SqlRow, SqlValue } from '../../src/gate/ports.ts';
+import type { SessionPorts } from '../../src/gate/session/session-ports.ts';
 import { sessionCore } from '../../src/gate/session/core.ts';
 import { upstreamWith } from '../../src/gate/session/upstream.ts';
 import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
@@ -38,7 +40,11 @@ export function inTransaction<T>(database: DatabaseSync, run: () => T): T {
 }
 
 /** An open session whose caller may use all of `tools` and whose refunds need no approval, but for `changes`. */
-export async function nodeSession(tools: readonly Tool[], changes: Partial<Policy> = {}) {
+export async function nodeSession(
+  tools: readonly Tool[],
+  changes: Partial<Policy> = {},
+  { backends = noBackends, now = () => Date.now() }: Partial<Pick<SessionPorts, 'backends' | 'now'>> = {},
+) {
   const shared = migratedDatabase();
   const own = new DatabaseSync(':memory:');
   const ledger: LedgerSql = {
@@ -57,21 +63,21 @@ export async function nodeSession(tools: readonly Tool[], changes: Partial<Polic
     MAIL_FROM: 'gate@toolgate.test',
   });
   if (!reading.ok) throw new Error('the variables are not good');
-  const now = (): number => Date.now();
   const logged: Record<string, unknown>[] = [];
+  const alarms: number[] = [];
   let made = 0;
   const session = sessionCore({
     sql,
     ledger,
-    backends: noBackends,
-    alarm: { set: () => undefined, get: async () => null },
+    backends,
+    alarm: { set: (at) => void alarms.push(at), get: async () => null },
     queue: { send: async () => undefined },
     upstream: upstreamWith(now),
     tools: registryOf(tools),
     config: reading.config,
     now,
     random: (bytes) => (made += 1).toString(16).padStart(2 * bytes, '0'),
-    sleep: async () => undefined,
+    sleep: (ms, stop) => sleep(ms, undefined, { signal: stop }).catch(() => undefined),
     log: (entry) => void logged.push(entry),
   });
   const policy: Policy = {
@@ -94,5 +100,5 @@ export async function nodeSession(tools: readonly Tool[], changes: Partial<Polic
   await createCaller(ledger, caller, { caller_id, at: now(), request_id: 'req' });
   const opened = await session.open({ caller_id, session_id: 'chat-1', key_hash: caller.key_hash, ttl_seconds: 3600 });
   if ('refused' in opened) throw new Error(`not opened: ${opened.refused}`);
-  return { session, uid: opened.uid, object: sessionObjectName(caller_id, 'chat-1'), own, shared, logged };
+  return { session, uid: opened.uid, object: sessionObjectName(caller_id, 'chat-1'), own, shared, logged, alarms };
 }

@@ -56,11 +56,11 @@ async function settle(record: EffectRecord, run: Sending & { resends: boolean })
     // A request that left may still be executed until it has been quiet, and a look-up may lag behind by `lagMs`.
     const { last_send_at } = externalOf(gate.records.reread(record));
     const isProven = issued >= (last_send_at ?? 0) + recipe.backend.quietMs + recipe.lagMs;
-    if (!isResendable(gate.records.reread(record), run))
+    if (!isResendable(gate.records.reread(record), gate, recipe))
       return isProven ? settleAs(record, voidBecause(UNREACHED), run) : null;
   }
   const now = gate.records.reread(record);
-  return run.resends && isResendable(now, run) ? (await openAndSend(now, run)).row : null;
+  return run.resends && isResendable(now, gate, recipe) ? (await openAndSend(now, run)).row : null;
 }
 
 /** What became of a try to send. `left`: the request left; `answered`: the backend said something, final or not. */
@@ -112,7 +112,7 @@ function stopOf(record: EffectRecord, { gate, recipe, ordered = false }: Sending
 export const isLate = ({ approval }: EffectRecord, now: number): boolean =>
   approval?.decided_at != null && now > approval.decided_at + HOUR_MS;
 
-function isResendable(record: EffectRecord, { gate, recipe }: Sending): boolean {
+function isResendable(record: EffectRecord, gate: Pick<Gate, 'now' | 'scope'>, recipe: ExternalRecipe): boolean {
   const { sends, final } = externalOf(record);
   if (recipe.backend.key === null || final !== null || sends >= MAX_SENDS) return false;
   return gate.scope().live !== 'revoked' && isInWindow(record, recipe, gate.now(), false);
@@ -126,6 +126,14 @@ export function isInWindow(record: EffectRecord, { backend }: ExternalRecipe, no
   const first = externalOf(record).first_send_at ?? now;
   const kept = first + backend.keepMs - backend.quietMs;
   return now < (ordered ? kept : Math.min(kept, first + HOUR_MS, (record.approval?.decided_at ?? first) + HOUR_MS));
+}
+
+/** Whether an open record needs no operator: the gate may look the effect up, or send the same bytes again. */
+export function settlesItself(record: EffectRecord, gate: Pick<Gate, 'tools' | 'kit' | 'now' | 'scope'>): boolean {
+  if (record.external === null || !mayHaveLeft(record) || record.external.final !== null) return true;
+  const recipe = gate.tools.get(record.tool)?.external ?? null;
+  if (recipe === null || gate.kit.backends.place(recipe.backend) !== record.external.place) return false;
+  return recipe.lagMs !== null || isResendable(record, gate, recipe);
 }
 
 async function transmit(record: EffectRecord, { gate, recipe, attempt, deadline }: Sending): Promise<Answer | null> {

@@ -2,7 +2,9 @@
  * What the object does by itself. The platform runs an alarm at least once and again after a death, so a run arms the next
  * one as its last act; nothing before that may throw past it. Alarms that failed six times are left to the cron.
  */
+import { HOUR_MS, mayHaveLeft, settlesItself } from '../pipeline/external.ts';
 import { expire, resumeApproved, settleClaimed } from '../pipeline/stored-actions.ts';
+import type { EffectRecord } from '../ports.ts';
 import type { Alarms } from './alarm-clock.ts';
 import { readSession, theSession } from './session-row.ts';
 import { headOf } from './audit-log.ts';
@@ -18,12 +20,15 @@ import {
 } from './notifications.ts';
 import { hasOutbox, sendOutbox } from './outbox.ts';
 import type { OwnPorts, SessionTables } from './session-tables.ts';
-import { latestExpiry, openRecords } from './records.ts';
+import { latestExpiry, openRecords, recordAt } from './records.ts';
 import { forgetTables } from './schema.ts';
 import type { SessionGate } from './session-gate.ts';
 import { TRAVEL_MS } from './session-gate.ts';
 
 const MAX_BACKOFF_MS = 5 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+/** An alarm settles so many effects in other systems; the next goes on. */
+const MAX_SETTLED = 3;
 
 export class AlarmWork {
   readonly #ports: OwnPorts;
@@ -33,6 +38,8 @@ export class AlarmWork {
   readonly #failures = { queue: 0, ledger: 0 };
   /** The last row that was sent when the alarm last ran, and when that was; null: that run sent none. */
   #sent: { seq: number; at: number | null } = { seq: 0, at: null };
+  /** When each effect in another system is settled next, by its key: a backend that is down must not delay the outbox. */
+  readonly #settleAt = new Map<string, number>();
 
   constructor(ports: OwnPorts, gate: SessionGate, alarms: Alarms) {
     this.#ports = ports;
@@ -56,8 +63,9 @@ export class AlarmWork {
     );
     const sendRows = () => this.#attempt(() => sendOutbox(this.#ports));
     const [looked, sent] = await Promise.all([
-      Promise.all(openRecords(sql).map((record) => this.#attempt(() => this.#lookAfter(record)))),
+      Promise.all(this.#unsent().map((record) => this.#attempt(() => this.#lookAfter(record)))),
       sendRows(),
+      this.#settleDue(),
     ]);
     // Send rows in parallel so that a hanging ledger does not delay them; those that the work above wrote come after it.
     const sentAll = sent && (await sendRows());
@@ -94,25 +102,66 @@ export class AlarmWork {
     if (session === null) return null;
     const now = this.#ports.now();
     const backoff = backoffAfter(this.#failures.ledger);
-    const due = openRecords(sql).map(({ state, approval }) =>
-      state === 'pending' && approval !== null ? Math.max(approval.expires_at, now) : now + backoff,
-    );
+    const due = openRecords(sql).map((record) => {
+      const { state, approval } = record;
+      if (mayHaveLeft(record)) return this.#dueAt(record);
+      return state === 'pending' && approval !== null ? Math.max(approval.expires_at, now) : now + backoff;
+    });
     if (unsentRequests(sql).length > 0 || unsentNotices(sql).length > 0 || unsentDecisions(sql).length > 0)
       due.push(this.#failures.queue === 0 ? now : now + backoffAfter(this.#failures.queue));
-    if (hasOutbox(sql)) due.push(now + backoff);
-    due.push(Math.max(forgetAt(sql), now + backoff));
+    if (hasOutbox(this.#ports)) due.push(now + backoff);
+    // While an operator is waited for nothing can be forgotten.
+    due.push(Math.max(forgetAt(sql), now + (due.includes(Infinity) ? HOUR_MS : backoff)));
     return Math.min(...due);
   }
 
   /** Whoever runs a key now is left alone: it ends by itself, or dies and is found the next time. */
-  async #lookAfter(record: ReturnType<typeof openRecords>[number]): Promise<void> {
+  async #lookAfter(record: EffectRecord): Promise<void> {
     if (expire(record, 'alarm', this.#gate) || record.state === 'pending' || this.#gate.isRunning(record.key)) return;
     if (record.state === 'approved') await resumeApproved(record, this.#gate);
     else await settleClaimed(record, this.#gate);
   }
 
+  /** Open records of which nothing has left for another system. */
+  #unsent = (): EffectRecord[] => openRecords(this.#ports.sql).filter((record) => !mayHaveLeft(record));
+
+  /** Settles the effects in other systems that are due. One that hangs goes on by itself, because no other alarm fires meanwhile. */
+  async #settleDue(): Promise<void> {
+    const { sql, now, sleep } = this.#ports;
+    const due = openRecords(sql)
+      .filter((record) => mayHaveLeft(record) && this.#dueAt(record) <= now())
+      .toSorted((a, b) => this.#dueAt(a) - this.#dueAt(b))
+      .slice(0, MAX_SETTLED);
+    if (due.length === 0) return;
+    const stop = new AbortController();
+    const settled = due.map((record) => this.#attempt(() => this.#settle(record)));
+    await Promise.race([Promise.all(settled), sleep(TRAVEL_MS, stop.signal)]);
+    stop.abort();
+  }
+
+  async #settle(record: EffectRecord): Promise<void> {
+    const { sql, now } = this.#ports;
+    await this.#lookAfter(record);
+    const { state, external } = recordAt(sql, record.key, record.round);
+    const pause = pauseAfter(now() - (external?.last_send_at ?? now()));
+    if (state === 'claimed' || state === 'approved') this.#settleAt.set(record.key, now() + pause);
+    else this.#settleAt.delete(record.key);
+    const due = this.nextDue();
+    if (due !== null) this.#alarms.arm(due);
+  }
+
+  /** When an attempt that may have left is looked after, in ms since the epoch; infinite where only an operator can. */
+  #dueAt(record: EffectRecord): number {
+    const now = this.#ports.now();
+    if (this.#gate.isRunning(record.key)) return now + TRAVEL_MS;
+    if (!settlesItself(record, this.#gate)) return Infinity;
+    return this.#settleAt.get(record.key) ?? Math.max(now, (record.external?.last_send_at ?? 0) + TRAVEL_MS);
+  }
+
   #isUnsettled = (): boolean =>
-    openRecords(this.#ports.sql).some(({ state, key }) => state !== 'pending' && !this.#gate.isRunning(key));
+    openRecords(this.#ports.sql).some(
+      (record) => record.state !== 'pending' && !mayHaveLeft(record) && !this.#gate.isRunning(record.key),
+    );
 
   #note(what: 'queue' | 'ledger', isWell: boolean): void {
     this.#failures[what] = isWell ? 0 : this.#failures[what] + 1;
@@ -132,11 +181,15 @@ export class AlarmWork {
   #forget(): void {
     const { sql } = this.#ports;
     const session = theSession(sql);
-    if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0 || hasOutbox(sql)) return;
+    if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0 || hasOutbox(this.#ports)) return;
     forgetTables(sql, headOf(sql, session));
     this.#gate.forget();
   }
 }
+
+/** Doubles from 4 s to 5 min; an effect that is unknown for a day is asked about hourly. */
+const pauseAfter = (age: number): number =>
+  age > DAY_MS ? HOUR_MS : Math.min(Math.max(age, TRAVEL_MS), MAX_BACKOFF_MS);
 
 const backoffAfter = (failures: number): number => Math.min(TRAVEL_MS * 2 ** failures, MAX_BACKOFF_MS);
 
