@@ -3,7 +3,6 @@
  * an API that keeps its own books. What counts is that those books show at most one effect.
  */
 import { describe, expect, it } from 'vitest';
-import { backendsWith } from '../../../src/gate/backends/http.ts';
 import type { Policy } from '../../../src/gate/ports.ts';
 import {
   answersAfter,
@@ -13,65 +12,10 @@ import {
   losesAnswer,
   neverArrives,
   QUIET_MS,
-  ShopApi,
-  toolOf,
   VARIABLES,
   type ApiFault,
-  type RecipeClass,
 } from '../../support/external-tool.ts';
-import { nodeSession } from '../../support/node-session.ts';
-
-type Options = { refusals?: 'kept' | 'not_kept'; policy?: Partial<Policy> };
-
-/** A session with one tool over one API, and a clock that stands still until it is moved. */
-async function stage(kind: RecipeClass, { refusals = 'not_kept', policy = {} }: Options = {}) {
-  let time = 1_800_000_000_000;
-  const now = (): number => time;
-  const api = new ShopApi(now);
-  const variables: Record<string, unknown> = { ...VARIABLES };
-  const logged: Record<string, unknown>[] = [];
-  const backends = backendsWith({
-    variables,
-    loopback: false,
-    fetch: api.fetch,
-    log: (entry) => void logged.push(entry),
-  });
-  const made = await nodeSession([toolOf(kind, refusals)], policy, { backends, now });
-  const { session, uid, shared, own } = made;
-  let calls = 0;
-  return {
-    ...{ api, session, uid, shared, own, variables, logged },
-    later: (ms: number) => void (time += ms),
-    async call(amount_cents = 2_500, card = 'card-1') {
-      const answer = await session.call({
-        ...{ uid, tool: 'move_money', arguments: { card, amount_cents } },
-        ...{ call_id: `call-${(calls += 1)}`, request_id: 'req' },
-      });
-      if ('refused' in answer) throw new Error(answer.refused);
-      return answer.outcome;
-    },
-    alarm: () => session.alarm(),
-    attempts: () =>
-      shared.prepare('SELECT applied, code, attempt, sends, external_id FROM attempts ORDER BY at, attempt').all(),
-    open: () => shared.prepare('SELECT count(*) AS n FROM open_sends').get()?.['n'],
-    state: () =>
-      own
-        .prepare('SELECT state FROM record')
-        .all()
-        .map(({ state }) => state),
-    total: () => shared.prepare('SELECT sum(applied_cents) AS n FROM subject_totals').get()?.['n'],
-  };
-}
-type Stage = Awaited<ReturnType<typeof stage>>;
-
-const sends = ({ api }: Stage) => api.trips.filter(({ method }) => method === 'POST');
-
-/** What must hold of a settled effect that was made once. */
-function expectOnce(at: Stage): void {
-  expect(at.api.effects).toHaveLength(1);
-  expect(at.attempts().filter(({ applied }) => applied === 1)).toHaveLength(1);
-  expect([at.open(), at.total(), at.state()]).toEqual([0, 2_500, ['executed']]);
-}
+import { expectOnce, sends, stage } from '../../support/external-stage.ts';
 
 describe.each(CLASSES)('a backend with %s', (kind) => {
   it('executes a call once, and tells its repetition the same', async () => {
