@@ -59,6 +59,8 @@ export type CallAnswer =
   | { outcome: Outcome; max_steps: number; steps_left: number; audit: { seq: number; hash: string } | null }
   | { refused: 'unauthorized' | 'session_exhausted' | 'too_many_retries' | 'too_many_polls' };
 
+export type Sent = { sends: number; last_send_at: number };
+
 export type Delivery = { asked: number; sent: number; undeliverable: number };
 
 /** `GET /v1/approvals/{id}` as the object answers it; times in ms since the epoch. */
@@ -71,6 +73,8 @@ export type ApprovalAnswer =
       expires_at: number;
       decided_at: number | null;
       note: string | null;
+      /** Of an effect in another system: how often it was sent, and when last; null where nothing has left. */
+      sent: Sent | null;
       delivery: Delivery;
       /** What the call that asked for it would be told now. */
       outcome: Outcome;
@@ -92,6 +96,7 @@ export type ApprovalView = {
   decided_at: number | null;
   decided_by: number | null;
   note: string | null;
+  sent: Sent | null;
   /** Code and message of a failure, or the data of what was done. */
   result: Verdict | null;
   /** `bounded`: the arguments that are shown as they are, since the tool's schema bounds them. */
