@@ -124,12 +124,12 @@ export class ShopApi {
     this.trips.push({ method, path: pathname + search, key, body: await request.clone().text() });
     const isFault = method === 'POST' || pathname === '/effects';
     const fault = this.always ?? (isFault ? this.faults[method].shift() : undefined);
-    return fault === undefined ? this.#serve(request) : fault((sent) => this.#serve(sent), request);
+    return fault === undefined ? this.serve(request) : fault((sent) => this.serve(sent), request);
   };
 
   /** The same as if the request had been on its way until now. */
   land = (trip: Trip): Promise<Response> =>
-    this.#serve(
+    this.serve(
       new Request(`https://shop.test${trip.path}`, {
         method: trip.method,
         body: trip.body,
@@ -137,7 +137,8 @@ export class ShopApi {
       }),
     );
 
-  async #serve(request: Request): Promise<Response> {
+  /** Answers a request that arrived. */
+  async serve(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname.startsWith('/cards/')) return Response.json({ limit: this.limitCents });
     if (request.method === 'GET') return Response.json({ items: this.#find(searchParams.get('reference') ?? '') });
