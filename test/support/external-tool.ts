@@ -25,7 +25,7 @@ export function toolOf(kind: RecipeClass, refusals: 'kept' | 'not_kept' = 'not_k
     env: { origin: 'SHOP_ORIGIN', account: 'SHOP_ACCOUNT', secret: 'SHOP_SECRET' },
     authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
     key: isKeyed ? { header: 'Idempotency-Key', max: 64 } : null,
-    keepMs: isKeyed ? KEEP_MS : 0,
+    keepMs: KEEP_MS,
     refusals: isKeyed ? refusals : 'not_kept',
     quietMs: QUIET_MS,
   });
