@@ -2,7 +2,7 @@
  * Runs one tool with an effect in another system through every fault between the gate and that system: in a call, in the
  * decision of an approver, and in the alarm. The system is a double that keeps its own books. Time is simulated.
  */
-import { expect, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { backendsWith } from '../../src/gate/backends/http.ts';
 import type { JsonObject } from '../../src/gate/json.ts';
 import type { Policy } from '../../src/gate/ports.ts';
@@ -37,7 +37,7 @@ const answer =
   };
 
 /** Faults of one request that makes the effect. */
-export const FAULTS: Record<string, Fault> = {
+const FAULTS: Record<string, Fault> = {
   'is lost on its way': lost,
   'is done, and its answer lost': async (go) => (await go(), lost()),
   'is never answered': silence,
@@ -57,14 +57,32 @@ export const FAULTS: Record<string, Fault> = {
 };
 
 /** Where the fault is met. */
-export const MOMENTS = ['a call', 'a decision', 'the alarm'] as const;
+const MOMENTS = ['a call', 'a decision', 'the alarm'] as const;
 type Moment = (typeof MOMENTS)[number];
 
 const HOUR_MS = 60 * 60_000;
 const STEP_MS = 250;
 
+/** Registers a test for each fault at each moment, and one that a lost answer is settled within 30 seconds. */
+export function testFaults(run: FaultRun): void {
+  const { name, external } = run.tool;
+  if (external === null) throw new Error(`${name} has no effect in another system`);
+  describe.each(MOMENTS)(`${name} in %s`, (moment) => {
+    it.each(Object.keys(FAULTS))('makes one effect at most where the request %s', async (fault) => {
+      await meetFault(run, fault, moment);
+    });
+  });
+  const settles = external.lagMs !== null || external.backend.key !== null;
+  it.runIf(settles)(`${name} settles a lost answer by itself within 30 seconds`, async () => {
+    const at = await meetFault(run, 'is done, and its answer lost', 'a call');
+    expect(at.settledAfterMs).toBeLessThan(30_000);
+    expect(new Set(at.sent.map((each) => JSON.stringify(each))).size, 'different requests').toBe(1);
+    expect(at.effects).toBe(1);
+  });
+}
+
 /** One run; resolves when the books agree. Needs fake timers, which it sets and takes back. */
-export async function meetFault(run: FaultRun, name: string, moment: Moment): Promise<Run> {
+async function meetFault(run: FaultRun, name: string, moment: Moment): Promise<Run> {
   vi.useFakeTimers({ now: 1_800_000_000_000, toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   try {
     const at = await Run.begin(run, moment);
@@ -78,7 +96,7 @@ export async function meetFault(run: FaultRun, name: string, moment: Moment): Pr
   }
 }
 
-export class Run {
+class Run {
   /** Faults of the next effect requests. Look-ups of a faulty call do not answer either, so that the alarm has work. */
   readonly planned: Fault[] = [];
   readonly told: { code: string; effects: number; at: number }[] = [];
