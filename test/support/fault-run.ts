@@ -206,16 +206,11 @@ class Run {
   /** Waits while simulated time passes; undefined where the object died meanwhile. */
   async #during<T>(work: Promise<T>): Promise<T | undefined> {
     const life = this.#stage.life();
-    let done: { value: T } | undefined;
-    let failed: unknown;
-    work.then(
-      (value) => (done = { value }),
-      (error: unknown) => (failed = error),
-    );
-    while (done === undefined && failed === undefined && this.#stage.life() === life)
-      await vi.advanceTimersByTimeAsync(STEP_MS);
-    if (failed !== undefined && this.#stage.life() === life) throw failed;
-    return done?.value;
+    const ended = { isSo: false };
+    const settled = work.finally(() => (ended.isSo = true));
+    settled.catch(() => undefined);
+    while (!ended.isSo && this.#stage.life() === life) await vi.advanceTimersByTimeAsync(STEP_MS);
+    return this.#stage.life() === life ? settled : undefined;
   }
 
   /** Never two effects; and once faults stop the records say what the double's books say, or wait for an operator. */

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../json.ts';
 import type { ApprovalStatus, Defect, Outcome, PolicyLimit, Verdict } from '../outcome.ts';
 import type { Fact } from '../tool/define-tool.ts';
-import type { CallerChange, Limits, Money, OtherApproval } from '../ports.ts';
+import type { CallerChange, Limits, Money, OpenState, OtherApproval } from '../ports.ts';
 
 /** What an API key asks for when it opens or rejoins a session; absent fields keep theirs on a rejoin. */
 export type OpenRequest = {
@@ -157,6 +157,28 @@ export type QueueMessage =
   | { type: 'notice'; object: string; seq: number; approver: number }
   | { type: 'tell'; object: string; caller_id: string };
 
+/** Times in ms since the epoch; `may_void_at`: from when on an operator may say that it was not applied. */
+export type OpenEffect = {
+  effect_key: string;
+  state: OpenState;
+  sends: number;
+  last_send_at: number | null;
+  may_void_at: number | null;
+};
+
+export type SettleOrder =
+  | { applied: true; external_id: string; answer?: JsonObject | undefined; evidence: string }
+  | { applied: false; evidence: string };
+
+export type OrderAnswer =
+  /** `answered`: noted, and the ledger is told later. */
+  | { state: 'executed' | 'failed' | 'answered' | OpenState }
+  | { refused: 'not_found' | 'already_answered' }
+  | { refused: 'too_early'; may_void_at: number }
+  /** The given answer does not fit the tool's output at this field. */
+  | { refused: 'misfit'; field: string }
+  | { refused: 'not_resendable'; why: 'no_key' | 'too_late' | 'other_account' | 'tool_gone' };
+
 export type Head = { uid: string; seq: number; hash: string };
 
 /** The object as its stub shows it. */
@@ -175,6 +197,10 @@ export interface SessionRpc {
   delivered(message: QueueMessage, result: 'sent' | 'undeliverable'): Promise<void>;
   resend(approvalId: string, requestId: string): Promise<'done' | 'not_found' | 'not_pending' | 'nobody_to_ask'>;
   withdraw(approvalId: string, requestId: string): Promise<'done' | 'not_found' | 'not_pending'>;
+  /** Effects in other systems that may be under way. */
+  effects(): Promise<OpenEffect[]>;
+  settleEffect(effectKey: string, order: SettleOrder, requestId: string): Promise<OrderAnswer>;
+  resendEffect(effectKey: string, requestId: string): Promise<OrderAnswer>;
   heads(): Promise<Head[]>;
   /** Arms the alarm if work is due; asked by the cron. */
   wake(): Promise<void>;

@@ -3,7 +3,7 @@ import { describe } from 'vitest';
 import { CLASSES, ShopApi, toolOf, VARIABLES } from '../../support/external-tool.ts';
 import { testFaults } from '../../support/fault-run.ts';
 
-describe.each(CLASSES)('a backend with %s', (kind) =>
+describe.each(CLASSES)('a backend with %s', (kind) => {
   testFaults({
     tool: toolOf(kind),
     arguments: { card: 'card-1', amount_cents: 2_500 },
@@ -12,5 +12,5 @@ describe.each(CLASSES)('a backend with %s', (kind) =>
       const api = new ShopApi(() => Date.now());
       return { handle: (request) => api.serve(request), effects: () => api.effects.length };
     },
-  }),
-);
+  });
+});
