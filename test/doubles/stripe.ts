@@ -16,7 +16,9 @@ export type Refund = {
   status: string;
   metadata: Record<string, string>;
 };
-type Kept = { parameters: string; at: number; answer: Promise<Response> | null };
+type Answered = { status: number; body: string };
+/** `answer` null: the first request runs. */
+type Kept = { parameters: string; at: number; answer: Answered | null };
 
 export class StripeDouble {
   readonly refunds: Refund[] = [];
@@ -85,7 +87,7 @@ export class StripeDouble {
     const kept = this.#kept.get(key);
     if (kept === undefined || Date.now() > kept.at + KEEP_MS) return this.#executeOnce(key, body);
     if (kept.parameters !== body) return failed(400, 'idempotency_error', 'idempotency_error');
-    return kept.answer === null ? failed(409, 'idempotency_key_in_use') : (await kept.answer).clone();
+    return kept.answer === null ? failed(409, 'idempotency_key_in_use') : responseOf(kept.answer);
   }
 
   /** What fails validation is not kept under the key. */
@@ -101,8 +103,8 @@ export class StripeDouble {
     const running: Kept = { parameters: body, at: Date.now(), answer: null };
     this.#kept.set(key, running);
     const answer = await this.#execute(id, payment, form);
-    running.answer = Promise.resolve(answer);
-    return answer.clone();
+    running.answer = { status: answer.status, body: await answer.text() };
+    return responseOf(running.answer);
   }
 
   async #execute(id: string, { currency }: Payment, form: URLSearchParams): Promise<Response> {
@@ -120,6 +122,9 @@ export class StripeDouble {
     return (await act?.()) ?? Response.json(refund);
   }
 }
+
+const responseOf = ({ status, body }: Answered): Response =>
+  new Response(body, { status, headers: { 'content-type': 'application/json' } });
 
 const chargeOf = (intent: string): string => intent.replace(/^pi_/, 'ch_');
 
