@@ -97,9 +97,12 @@ export async function runCase({ type, place, fault, after }: Case): Promise<void
   await expectTruth(begun, told, kept);
 }
 
-/** What landed late is found by the next alarm. */
+/** What landed late is found by the next alarm. The object forgets how long it would wait, since only time would pass. */
 async function settleElsewhere({ agent }: Begun): Promise<void> {
   await passTime(agent);
+  await runInDurableObject(env.SESSION.getByName(agent.object), (_, ctx) => ctx.abort('the object dies')).catch(
+    () => undefined,
+  );
   await runAlarm(agent.object);
 }
 
