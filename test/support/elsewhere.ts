@@ -1,7 +1,7 @@
 /** Effects in another system for the crash matrix: refunds of payments at a double of Stripe, which the Worker reaches by `fetch`. */
 import type { Policy } from '../../src/gate/ports.ts';
 import { effectKeyOf } from '../../src/gate/pipeline/effect-key.ts';
-import { StripeDouble } from '../doubles/stripe.ts';
+import { StripeDouble } from '../../demo/stripe-double.ts';
 import { watch, type FaultName } from './awaits.ts';
 import { toldBy, UNASKED, wordBy, type Begun } from './begun.ts';
 import { decisionOn, parks, wordOf } from './effects.ts';
@@ -11,11 +11,25 @@ import { digestsOf } from '../../src/gate/tool/facts.ts';
 
 export const stripe = new StripeDouble();
 
+/** What becomes of one request on its way to the double and back. */
+export type NetworkFault = (go: () => Promise<Response>) => Promise<Response>;
+export const lost: NetworkFault = () => Promise.reject(new TypeError('fetch failed'));
+export const lostAfter: NetworkFault = async (go) => (await go(), lost(go));
+
+/** `planned`: faults of the next requests that are no check of the tool, in order. */
+export const network = { planned: [] as NetworkFault[], requests: 0 };
+
 /** Puts the double in the place of the network. Stand at the doors after it, so that what passes is seen. */
 export function reachDouble(): void {
-  // Without the signal: what lands late must outlive the object that sent it.
-  globalThis.fetch = (input, { method = 'GET', headers = {}, body = null } = {}) =>
-    stripe.handle(new Request(input, { method, headers, body }));
+  [network.planned, network.requests] = [[], 0];
+  globalThis.fetch = (input, { method = 'GET', headers = {}, body = null } = {}) => {
+    // Without the signal: what lands late must outlive the object that sent it.
+    const request = new Request(input, { method, headers, body });
+    const go = () => stripe.handle(request);
+    network.requests += 1;
+    const isCheck = request.url.includes('/v1/payment_intents');
+    return (isCheck ? undefined : network.planned.shift())?.(go) ?? go();
+  };
 }
 
 export type Elsewhere = Begun & { payment: string };

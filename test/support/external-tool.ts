@@ -11,7 +11,7 @@ export const CLASSES: readonly RecipeClass[] = ['key and look-up', 'key only', '
 
 export const QUIET_MS = 900_000;
 export const LAG_MS = 60_000;
-export const KEEP_MS = 24 * 60 * 60_000;
+const KEEP_MS = 24 * 60 * 60_000;
 export const VARIABLES = { SHOP_ORIGIN: 'https://shop.test', SHOP_ACCOUNT: 'acct', SHOP_SECRET: 'secret' };
 
 const effect = z.object({ id: z.string(), reference: z.string(), cents: z.int(), state: z.string() });

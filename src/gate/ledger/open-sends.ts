@@ -37,25 +37,32 @@ export async function listOpenSends(
   return pageOf(rows, limit, ({ backend, subject }) => [backend, subject]);
 }
 
-export async function findOpenSend(sql: LedgerSql, effectKey: string): Promise<OpenSend | null> {
-  const [row] = await sql.all(`SELECT ${columns} FROM open_sends WHERE effect_key = ?1`, effectKey);
-  return row === undefined ? null : openRow.parse(row);
-}
-
 /** How many effects of a caller may still be applied. */
 export async function countOpenSends(sql: LedgerSql, callerId: string): Promise<number> {
   const [row] = await sql.all('SELECT count(*) AS count FROM open_sends WHERE caller_id = ?1', callerId);
   return integer.parse(row?.['count']);
 }
 
-/** Notes an operator's order before it is carried out: no order without its trace. `at` in ms since the epoch. */
+/**
+ * Notes an operator's order before it is carried out: no order without its trace. Answers whose effect it is about, null where
+ * none of this key is open. `at` in ms since the epoch.
+ */
 export async function logOrder(
   sql: LedgerSql,
-  order: { action: string; caller_id: string; target: string; detail: JsonObject; at: number; request_id: string },
-): Promise<void> {
-  const { action, caller_id, target, detail, at, request_id } = order;
-  await sql.all(
-    'INSERT INTO operator_log (at, action, caller_id, target, detail, request_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6)',
-    ...[at, action, caller_id, target, JSON.stringify(detail), request_id],
-  );
+  { action, effect_key, detail, at, request_id }: Order,
+): Promise<{ caller_id: string; session_id: string } | null> {
+  const [, opened] = await sql.batch([
+    {
+      sql: `
+        INSERT INTO operator_log (at, action, caller_id, target, detail, request_id)
+        SELECT ?1, ?2, caller_id, effect_key, ?3, ?4 FROM open_sends WHERE effect_key = ?5`,
+      params: [at, action, JSON.stringify(detail), request_id, effect_key],
+    },
+    { sql: 'SELECT caller_id, session_id FROM open_sends WHERE effect_key = ?1', params: [effect_key] },
+  ]);
+  const [row] = opened ?? [];
+  return row === undefined ? null : placeRow.parse(row);
 }
+
+type Order = { action: string; effect_key: string; detail: JsonObject; at: number; request_id: string };
+const placeRow = z.object({ caller_id: z.string(), session_id: z.string() });

@@ -122,7 +122,7 @@ function isResendable(record: EffectRecord, gate: Pick<Gate, 'now' | 'scope'>, r
  * Resends end an hour after the first send or the decision, and for everybody so long before the backend may forget the
  * key that the last of them is still recognised.
  */
-export function isInWindow(record: EffectRecord, { backend }: ExternalRecipe, now: number, ordered: boolean): boolean {
+function isInWindow(record: EffectRecord, { backend }: ExternalRecipe, now: number, ordered: boolean): boolean {
   const first = externalOf(record).first_send_at ?? now;
   const kept = first + backend.keepMs - backend.quietMs;
   return now < (ordered ? kept : Math.min(kept, first + HOUR_MS, (record.approval?.decided_at ?? first) + HOUR_MS));

@@ -3,7 +3,7 @@ import { backendsWith } from '../../../src/gate/backends/http.ts';
 import type { JsonObject } from '../../../src/gate/json.ts';
 import type { Kit } from '../../../src/gate/ports.ts';
 import { refundPayment } from '../../../src/tools/payments/refund-payment.ts';
-import { StripeDouble, type Payment } from '../../doubles/stripe.ts';
+import { StripeDouble, type Payment } from '../../../demo/stripe-double.ts';
 import { testFaults } from '../../support/fault-run.ts';
 
 const INTENT = 'pi_3Qabcdefgh';

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { ledgerSql } from '../../ledger/d1.ts';
-import { findOpenSend, listOpenSends, logOrder, type OpenSend } from '../../ledger/open-sends.ts';
+import { listOpenSends, logOrder, type OpenSend } from '../../ledger/open-sends.ts';
 import type { JsonObject } from '../../json.ts';
 import { OPEN_STATES } from '../../ports.ts';
 import type { OpenEffect, OrderAnswer, SettleOrder } from '../../session/rpc.ts';
@@ -140,12 +140,10 @@ async function carryOut(
   detail: JsonObject,
   ask: (session: Session, key: string) => Promise<OrderAnswer>,
 ): Promise<Response> {
-  const sql = ledgerSql(c.env.DB);
-  const open = await findOpenSend(sql, key);
+  const order = { action, effect_key: key, detail, at: Date.now(), request_id: c.get('requestId') };
+  const open = await logOrder(ledgerSql(c.env.DB), order);
   if (open === null) return problem(c, 'not-found', { reason: 'unknown_effect' });
   const { caller_id, session_id } = open;
-  const request_id = c.get('requestId');
-  await logOrder(sql, { action, caller_id, target: key, detail, at: Date.now(), request_id });
   const answer = await ask(sessionStub(c.env, caller_id, session_id), key);
   if ('state' in answer) {
     const isDone = answer.state === 'executed' || answer.state === 'failed';

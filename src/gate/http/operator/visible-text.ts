@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 /** Controls and line separators would break a mail or a log; direction marks would make a text look like another. */
-export const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** So many characters, one of them visible, and none that cannot be seen. */
 export const visibleText = (min: number, max: number) =>
