@@ -11,19 +11,19 @@ export type HttpFault =
 
 export type DoubleServer = {
   url: string;
-  /** Faults of the next requests of this method, in order. */
-  plan(method: 'GET' | 'POST', ...faults: HttpFault[]): void;
+  /** Faults of the next requests to a route such as `POST /v1/refunds`, in order. */
+  plan(route: string, ...faults: HttpFault[]): void;
   /** While set, every request meets it. */
   always: HttpFault | null;
   stop(): Promise<void>;
 };
 
 export async function serveDouble(handle: (request: Request) => Promise<Response>): Promise<DoubleServer> {
-  const planned: Record<string, HttpFault[]> = { GET: [], POST: [] };
+  const planned = new Map<string, HttpFault[]>();
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing));
   const double: DoubleServer = {
     url: '',
-    plan: (method, ...faults) => void planned[method]?.push(...faults),
+    plan: (route, ...faults) => void planned.set(route, [...(planned.get(route) ?? []), ...faults]),
     always: null,
     stop: () =>
       new Promise((resolve) => {
@@ -35,7 +35,7 @@ export async function serveDouble(handle: (request: Request) => Promise<Response
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const request = await requestOf(incoming, double.url);
     const arrive = (): Promise<Response> => handle(request.clone());
-    const fault = double.always ?? planned[request.method]?.shift();
+    const fault = double.always ?? planned.get(`${request.method} ${new URL(request.url).pathname}`)?.shift();
     switch (fault?.kind) {
       case undefined:
         return answer(outgoing, await arrive());
