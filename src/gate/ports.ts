@@ -134,6 +134,8 @@ export type Attempt = {
   /** What it concerns; the effect key where the tool names no subject. */
   subject: string;
   money: Money | null;
+  /** A person approved it: under a pause it waits, and no void is written. */
+  waits: boolean;
 };
 
 /** What the ledger's row says, and the only result of an attempt (docs/specification.md#life-of-an-effect). */
@@ -155,17 +157,15 @@ export type AttemptToOpen = Attempt & {
   digest: string;
   /** What the gate may apply to the subject in sum, in minor units; null: no ceiling. */
   ceiling: { cents: number; code: string } | null;
-  /** A person approved it: while the subject is busy or the gate paused it waits, and no void is written. */
-  waits: boolean;
   /** An operator ordered this send, which alone passes a revocation and a pause. */
   ordered: boolean;
 };
 
 /**
- * `open`: D1 holds an open row of this attempt, so it may be sent. `held`: it holds one, and the caller may not act any
- * more. `waits`: nothing was written. Otherwise the row that settles the attempt.
+ * `open`: D1 holds an open row of this attempt, so it may be sent. `waits`: nothing was written. `held`: D1 holds an open row,
+ * and the code why it may not be sent now; null where it was opened for another request. Otherwise the row that settles it.
  */
-export type Opened = 'open' | 'held' | 'waits' | LedgerRow;
+export type Opened = 'open' | 'waits' | { held: string | null } | LedgerRow;
 
 /** The two batches about an effect in another system. Both are safe to repeat, in any order. */
 export interface Journal {
@@ -237,7 +237,14 @@ export type Policy = {
 };
 
 /** A change of the caller, told to its sessions; the higher version wins, telling again is harmless. */
-export type CallerChange = { version: number; name: string; policy: Policy; revoked: boolean };
+export type CallerChange = {
+  version: number;
+  name: string;
+  policy: Policy;
+  revoked: boolean;
+  /** Scopes of the pauses that may concern it: `all`, `caller:<id>`, `tool:<name>`. */
+  pauses: string[];
+};
 
 /** The narrower of the session's own fields and the caller's current policy, read afresh each time. */
 export type Scope = Limited & {
@@ -253,6 +260,8 @@ export type Scope = Limited & {
   /** Who may be asked: the current list in lower case, without `requested_by`. */
   approvers: readonly string[];
   live: 'live' | 'ended' | 'revoked';
+  /** As in {@link CallerChange}. */
+  pauses: readonly string[];
 };
 
 export const RECORD_STATES = ['pending', 'approved', 'claimed', 'executed', 'rejected', 'expired', 'failed'] as const;

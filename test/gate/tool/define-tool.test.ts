@@ -216,7 +216,7 @@ describe('a tool with an effect', () => {
 
   const attempt: Attempt = {
     ...{ effect_key: 'effect', call_key: 'call', attempt: 2, uid: 'uid', caller_id: 'caller', tool: 'book' },
-    ...{ backend: 'ledger:books', subject: 'a', money: null },
+    ...{ backend: 'ledger:books', subject: 'a', money: null, waits: false },
   };
 
   it('is sent as one batch: its own judgement and the row of the attempt, then that row is read', async () => {
