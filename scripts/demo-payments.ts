@@ -45,8 +45,8 @@ export async function playPayments({ url, adminToken, apiKey }: At, { double, se
     console.log(tableRow(number, row, { ...told, fromRecord: told.replayed }, made === 0 ? '—' : 'refunded once'));
   };
 
-  server.plan('POST /v1/refunds', { kind: 'lost after' });
-  server.plan('GET /v1/refunds', { kind: 'answer', status: 503, body: '' });
+  server.plan('POST /v1/refunds', PAYMENT, { kind: 'lost after' });
+  server.plan('GET /v1/refunds', PAYMENT, { kind: 'answer', status: 503, body: '' });
   await propose('refunds 8.00; the answer is lost, and so is the look-up', REFUND);
   await propose('tries another amount meanwhile', { ...REFUND, amount: 900 });
   const waited = await untilSettled(() => askJson(`${url}/admin/effects`, adminToken));
