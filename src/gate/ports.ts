@@ -84,7 +84,7 @@ export type Backend = Required<BackendRecipe>;
 /** What an API answered; `json` null where the body is no JSON object of at most 64 KiB. */
 export type Answer = { status: number; json: JsonObject | null };
 
-/** GET requests to one API. An answer that says nothing (3xx, 401, 429, 5xx, silence) is thrown as `UpstreamError`. */
+/** GET requests to one API. What says nothing of the request (3xx, 401, 429, 5xx, no JSON object, silence) is thrown as `UpstreamError`. */
 export interface Api {
   get(path: string): Promise<Answer>;
 }
