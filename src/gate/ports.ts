@@ -119,6 +119,8 @@ export type ExternalEffect = {
   last_send_at: number | null;
   /** Written once, before the ledger is told. From then on nothing is sent. */
   final: FinalAnswer | null;
+  /** Only an operator can settle it, as the alarm last found. */
+  waits: boolean;
 };
 
 /** One attempt of a call key; `effect_key` = SHA-256 of `[call_key, attempt]`. */

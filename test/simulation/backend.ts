@@ -19,6 +19,7 @@ type Kept = { body: string; answer: () => Response; at: number };
 export type BackendWitness = {
   leaves(tool: Elsewhere, reference: string, body: string): void;
   executed(effect: Executed, refunded: number): void;
+  refused(orderId: string): void;
 };
 
 const posted = z.object({ order_id: z.string(), amount: z.int(), currency: z.string(), reference: z.string() });
@@ -56,9 +57,9 @@ export class Backend {
       const tool = pathname.split('/')[2] ?? '';
       if (method === 'POST' && isElsewhere(tool))
         this.#witness.leaves(tool, posted.parse(JSON.parse(body)).reference, body);
-      const serve = (): Response =>
+      const serve = (isRefused: boolean): Response =>
         method === 'POST' && isElsewhere(tool)
-          ? this.#post(tool, body, key)
+          ? this.#post(tool, body, key, isRefused)
           : pathname.startsWith('/orders/')
             ? this.#order(pathname.slice('/orders/'.length))
             : this.#lookUp(tool, searchParams.get('reference') ?? '');
@@ -68,7 +69,7 @@ export class Backend {
   async #travel(
     name: string,
     isSend: boolean,
-    serve: () => Response,
+    serve: (isRefused: boolean) => Response,
     sender: Sender,
     signal: AbortSignal | null,
   ): Promise<Response> {
@@ -87,6 +88,7 @@ export class Backend {
     const isHidden = random.chance(faults.lostAnswer);
     const late = isSend && random.chance(faults.lateWrite);
     const silent = random.chance(faults.silent);
+    const isRefused = isSend && random.chance(faults.refuses);
     const crash = random.chance(faults.crashAtSend);
     const crashLater = random.chance(faults.crashAtAnswer);
     const wrong = random.pick([null, 401, 409, 429, 500, 503]);
@@ -95,7 +97,7 @@ export class Backend {
     this.#schedule(arrival, () => {
       // Before the key is looked up nothing is done.
       const isTurnedAway = random.chance(faults.turnsAway);
-      const response = isTurnedAway ? new Response('{}', { status: wrong ?? 503 }) : serve();
+      const response = isTurnedAway ? new Response('{}', { status: wrong ?? 503 }) : serve(isRefused);
       this.#note(`backend: ${name} ${response.status}${isHidden || late || silent ? ', unheard' : ''}`);
       if (silent || late) return;
       if (isHidden && wrong === null) return fail(random.skewed(1, 500));
@@ -105,7 +107,7 @@ export class Backend {
       });
     });
     if (isSend && random.chance(faults.duplicateWrite) && name.includes('refund_keyed_kept'))
-      this.#schedule(random.skewed(1, LATEST_MS), () => void serve());
+      this.#schedule(random.skewed(1, LATEST_MS), () => void serve(false));
     if (crash) sender.crash();
     return answer.promise;
   }
@@ -134,21 +136,24 @@ export class Backend {
     return Response.json({ found: found ?? null });
   }
 
-  #post(tool: Elsewhere, body: string, key: string | null): Response {
+  #post(tool: Elsewhere, body: string, key: string | null, isRefused: boolean): Response {
     const kept = key === null ? undefined : this.#kept.get(key);
     const now = this.#time.wall();
     if (kept !== undefined && now < kept.at + KEEP_MS)
       return kept.body === body ? kept.answer() : new Response('{"error":"mismatch"}', { status: 400 });
-    const answer = this.#execute(tool, body, now);
+    const answer = this.#execute(tool, body, now, isRefused);
     const isKept = answer().status === 201 || CLASSES[tool].refusals === 'kept';
     if (key !== null && isKept) this.#kept.set(key, { body, answer, at: now });
     return answer();
   }
 
-  #execute(tool: Elsewhere, body: string, at: number): () => Response {
+  #execute(tool: Elsewhere, body: string, at: number, isRefused: boolean): () => Response {
     const { order_id, amount, currency, reference } = posted.parse(JSON.parse(body));
     const left = (this.#orders.get(order_id)?.total ?? 0) - this.#refundedOf(order_id);
-    if (amount > left) return () => new Response('{}', { status: 422 });
+    if (amount > left || isRefused) {
+      this.#witness.refused(order_id);
+      return () => new Response('{}', { status: 422 });
+    }
     const made = { id: `eff_${this.effects.length + 1}`, tool, reference, order_id, amount, currency, at };
     this.effects.push(made);
     this.#witness.executed(made, this.#refundedOf(order_id));

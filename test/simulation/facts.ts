@@ -96,6 +96,8 @@ export type OrderFacts = {
   customer_id: string;
   /** The tool that refunds it at a backend; undefined: it is an order of the ledger. */
   tool?: Elsewhere;
+  /** The backend refused a refund of it once. */
+  refused?: boolean;
   was: { since: number; left: number; paid_back: number }[];
 };
 

@@ -18,7 +18,7 @@ export function scenarioOf(seed: number): Scenario {
     customer_id: random.pick(['CUS-1', 'CUS-1', 'CUS-2']),
     total_cents: random.pick([3_000, 6_000, 12_000]),
     currency: random.pick(['BRL', 'BRL', 'USD'] as const),
-    elsewhere: random.chance(0.35) ? random.pick(ELSEWHERE) : null,
+    elsewhere: random.chance(0.3) ? random.pick(ELSEWHERE) : null,
   }));
   const sessions = Array.from({ length: random.int(1, 4) }, (_, i) => ({
     name: `s${i}`,

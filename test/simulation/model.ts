@@ -80,6 +80,7 @@ export class Model {
       const left = this.orders.get(String(values[6]))?.was.at(-1)?.left ?? 0;
       const row = this.addAttempt(values, left - Number(values[7]));
       if (row.applied) checkEffect(this, row);
+      else this.external.voided(row);
     },
     order: (...[id, total, paid_back]) => {
       const order = this.orders.get(String(id));

@@ -3,11 +3,13 @@ import { effectKeyOf } from '../../src/gate/pipeline/effect-key.ts';
 import { wireKey } from '../../src/gate/backends/backend.ts';
 import type { Backend, BackendWitness, Executed } from './backend.ts';
 import { CLASSES, type Elsewhere } from './elsewhere.ts';
-import type { Held, SessionFacts } from './facts.ts';
+import type { Attempt, Held, SessionFacts } from './facts.ts';
 import type { Ledger } from './ledger.ts';
 import type { Model } from './model.ts';
 
-type Sent = { count: number; body: string };
+type Sent = { count: number; body: string; firstAt: number };
+
+const HOUR_MS = 60 * 60_000;
 type Found = { session: SessionFacts; held: Held; effectKey: string };
 
 /** Watches one world. `ledger` is given once it stands. */
@@ -24,7 +26,9 @@ export class ExternalRules implements BackendWitness {
   leaves(tool: Elsewhere, reference: string, body: string): void {
     const model = this.#model;
     const before = this.#sent.get(reference);
-    this.#sent.set(reference, { count: (before?.count ?? 0) + 1, body });
+    const firstAt = before?.firstAt ?? model.wall;
+    this.#sent.set(reference, { count: (before?.count ?? 0) + 1, body, firstAt });
+    if (model.wall > firstAt + HOUR_MS + 60_000) model.fail('P11-sent-after-its-hour', reference);
     if (before !== undefined && before.body !== body) model.fail('P6-other-bytes', reference);
     if (before !== undefined && !CLASSES[tool].key) model.fail('sent-twice-without-a-key', reference);
     const found = this.#find(reference);
@@ -39,6 +43,11 @@ export class ExternalRules implements BackendWitness {
       model.fail('P8-sent-after-revocation', held.intent);
   }
 
+  refused(orderId: string): void {
+    const order = this.#model.orders.get(orderId);
+    if (order !== undefined) order.refused = true;
+  }
+
   executed(effect: Executed, refunded: number): void {
     const model = this.#model;
     const { reference, order_id, amount } = effect;
@@ -49,6 +58,7 @@ export class ExternalRules implements BackendWitness {
     }
     if (this.#executed.has(reference)) model.fail('P1-executed-twice', reference);
     this.#executed.set(reference, effect);
+    this.#checkAlone(effect);
     const found = this.#find(reference);
     if (found === null) return model.fail('executed-without-record', reference);
     const { held, session } = found;
@@ -58,6 +68,23 @@ export class ExternalRules implements BackendWitness {
     if (held.approval_id !== null && model.approval(held.approval_id).approves.length === 0)
       model.fail('P6-executed-without-approval', held.intent);
     this.#checkOnce(held, session);
+  }
+
+  /** While an effect of a subject is unknown, nothing else of it is done. */
+  #checkAlone({ reference, order_id }: Executed): void {
+    const open = this.ledger?.database.all('SELECT effect_key FROM open_sends WHERE subject = ?', [order_id]) ?? [];
+    const own = this.#find(reference)?.effectKey;
+    if (own !== undefined && open.some(({ effect_key }) => effect_key !== own))
+      this.#model.fail('P7-two-of-one-subject', order_id);
+  }
+
+  /** What a person approved waits for a subject that is busy. */
+  voided({ code, uid, call_key, attempt, intent }: Attempt): void {
+    const records = [...(this.#model.sessions.get(uid)?.records.values() ?? [])];
+    const isApproved = records.some(
+      (held) => held.key === call_key && held.attempt === attempt && held.state === 'approved',
+    );
+    if (code === 'SUBJECT_BUSY' && isApproved) this.#model.fail('approved-voided-as-busy', intent);
   }
 
   /** Only under "ask" is an intent executed again, and then each time with an approval of its own. */
@@ -98,6 +125,11 @@ export class ExternalRules implements BackendWitness {
       if (found === null || this.#waits(found)) continue;
       if (this.#rowOf(found.held)?.applied !== true) model.fail('P3-executed-but-not-in-the-ledger', found.held.intent);
     }
+    const waiting = [...model.sessions.values()].flatMap(({ records }) =>
+      [...records.values()].filter((held) => held.state !== 'pending' && this.mayWait(held)).map(effectKeyOf),
+    );
+    for (const { effect_key } of this.ledger?.database.all('SELECT effect_key FROM open_sends') ?? [])
+      if (!waiting.includes(String(effect_key))) model.fail('P9-open-row-left', String(effect_key));
     for (const session of model.sessions.values())
       for (const held of session.records.values()) {
         const isOurs = model.orders.get(held.intent.split(' ')[1] ?? '')?.tool !== undefined;
@@ -110,7 +142,7 @@ export class ExternalRules implements BackendWitness {
   mayWait(held: Held): boolean {
     const tool = this.#model.orders.get(held.intent.split(' ')[1] ?? '')?.tool;
     if (tool === undefined || CLASSES[tool].lookup) return false;
-    if (!this.#sent.has(referenceOf(held))) return false;
+    if (!this.#sent.has(referenceOf(held)) || (held.state !== 'claimed' && held.state !== 'approved')) return false;
     const rows = this.ledger?.database.all('SELECT 1 FROM open_sends WHERE effect_key = ?', [effectKeyOf(held)]) ?? [];
     return rows.length === 1;
   }

@@ -130,7 +130,10 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
     case 'CONFIRMATION_REQUIRED':
       return held.some(({ approval_id }) => approval_id !== null);
     case 'AMOUNT_EXCEEDS_REFUNDABLE':
-      return order !== undefined && leastLeft(order.was, since(model, held, row)) < Number(amount);
+      return (
+        order !== undefined &&
+        (order.refused === true || leastLeft(order.was, since(model, held, row)) < Number(amount))
+      );
     case 'ORDER_NOT_FOUND':
       return (
         order === undefined ||

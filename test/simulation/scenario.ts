@@ -72,6 +72,8 @@ export type Faults = {
   mailFails: number;
   /** Of a request that a backend turns away before it looks the key up. */
   turnsAway: number;
+  /** Of a request that a backend refuses although it could do it. */
+  refuses: number;
 };
 
 export type Scenario = {

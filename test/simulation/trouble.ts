@@ -22,6 +22,7 @@ const CALM: Faults = {
   queueSlow: 0,
   mailFails: 0,
   turnsAway: 0,
+  refuses: 0,
 };
 
 export function troubleOf(
@@ -77,6 +78,7 @@ function faultsOf(random: Random): Faults {
     queueSlow: rate(0.4),
     mailFails: rate(0.5),
     turnsAway: rate(0.3),
+    refuses: rate(0.3),
   };
 }
 

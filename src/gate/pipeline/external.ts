@@ -15,6 +15,8 @@ export const HOUR_MS = 60 * 60 * 1000;
 const MAX_SENDS = 20;
 const D1_TRY_MS = 5_000;
 const LOOKUP_TRY_MS = 5_000;
+/** A request that has less time than this does not leave. */
+const LEAST_MS = 1_000;
 
 /** One go at an attempt, until `deadline` (ms since the epoch). `ordered`: an operator's resend passes a revocation and a pause. */
 export type Run = { gate: Gate; attempt: Attempt; deadline: number };
@@ -83,6 +85,8 @@ async function openAndSend(record: EffectRecord, run: Sending): Promise<Sent> {
   // From here to the mark nothing is awaited: what the journal's await may have outlived is read again.
   const stop = stopOf(now, run);
   if (stop !== null) return notSent(stop === 'stay' ? null : await settleAs(now, stop, run));
+  // Marked and not sent it would be unknown for nothing.
+  if (gate.now() + LEAST_MS > run.deadline) return notSent(null);
   const isAlone = wasAlone(now, recipe, gate.now());
   const marked = gate.markSent(now);
   const answer = await transmit(marked, run);
