@@ -86,11 +86,14 @@ it('costs 2 hops, 3 rows and 2 in D1, and one for the total, when an operator se
   expect(await costOf(ready, settles)).toEqual({ hops: 2, session: 3, d1: 3 });
 });
 
-it('costs nothing while an operator is waited for', async () => {
+it('costs the alarm 1 row to note that an operator is waited for, and nothing from then on', async () => {
   const ready = await elsewhere();
   network.planned = [lostAfter, lost];
   await ready.begin();
   await rowsIn(ready.agent.object, "UPDATE record SET place = 'another account'");
   await passTime(ready.agent);
-  expect(await costOf(ready, () => runAlarm(ready.agent.object))).toEqual({ hops: 0, session: 0, d1: 0 });
+  const run = () => costOf(ready, () => runAlarm(ready.agent.object));
+  expect(await run()).toEqual({ hops: 0, session: 1, d1: 0 });
+  await passTime(ready.agent);
+  expect(await run()).toEqual({ hops: 0, session: 0, d1: 0 });
 });

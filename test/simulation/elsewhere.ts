@@ -16,7 +16,7 @@ export type Elsewhere = keyof typeof CLASSES;
 export const ELSEWHERE = Object.keys(CLASSES) as Elsewhere[];
 export const isElsewhere = (tool: string): tool is Elsewhere => Object.hasOwn(CLASSES, tool);
 
-export const QUIET_MS = 900_000;
+const QUIET_MS = 900_000;
 export const LAG_MS = 60_000;
 export const KEEP_MS = 24 * 60 * 60_000;
 

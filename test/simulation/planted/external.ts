@@ -131,12 +131,6 @@ export const EXTERNAL_BUGS: PlantedBug[] = [
     "AND NOT (?16 AND code IN ('PAUSED'))",
   ),
   one(
-    'no lock of the subject',
-    JOURNAL,
-    "WHEN EXISTS (SELECT 1 FROM open_sends WHERE backend = ?1 AND subject = ?2 AND effect_key <> ?3) THEN 'SUBJECT_BUSY'",
-    '',
-  ),
-  one(
     'open row kept after the end',
     JOURNAL,
     'const DELETE = `DELETE ${OWN} AND EXISTS (SELECT 1 ${SETTLED})`;',
