@@ -15,19 +15,19 @@ export type HttpFault =
 
 export type DoubleServer = {
   url: string;
-  /** Faults of the next requests to a route such as `POST /v1/refunds`, in order. */
-  plan(route: string, ...faults: HttpFault[]): void;
+  /** Faults of the next requests to a route such as `POST /v1/refunds` whose address or body holds `about`, in order. */
+  plan(route: string, about: string, ...faults: HttpFault[]): void;
   /** While set, every request meets it, such as a 503 of a system that is down. */
   always: HttpFault | null;
   stop(): Promise<void>;
 };
 
 export async function serveDouble(handle: (request: Request) => Promise<Response>): Promise<DoubleServer> {
-  const planned = new Map<string, HttpFault[]>();
+  const planned: { route: string; about: string; fault: HttpFault }[] = [];
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing));
   const double: DoubleServer = {
     url: '',
-    plan: (route, ...faults) => void planned.set(route, [...(planned.get(route) ?? []), ...faults]),
+    plan: (route, about, ...faults) => void planned.push(...faults.map((fault) => ({ route, about, fault }))),
     always: null,
     stop: () =>
       new Promise((resolve) => {
@@ -36,10 +36,16 @@ export async function serveDouble(handle: (request: Request) => Promise<Response
       }),
   };
 
+  function planFor({ method, url }: Request, body: string): HttpFault | undefined {
+    const route = `${method} ${new URL(url).pathname}`;
+    const place = planned.findIndex((each) => each.route === route && `${url} ${body}`.includes(each.about));
+    return place === -1 ? undefined : planned.splice(place, 1)[0]?.fault;
+  }
+
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const request = await requestOf(incoming, double.url);
     const arrive = (): Promise<Response> => handle(request.clone());
-    const fault = double.always ?? planned.get(`${request.method} ${new URL(request.url).pathname}`)?.shift();
+    const fault = double.always ?? planFor(request, await request.clone().text());
     switch (fault?.kind) {
       case undefined:
         return answer(outgoing, await arrive());

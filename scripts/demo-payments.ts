@@ -46,8 +46,8 @@ export async function playPayments({ url, adminToken, apiKey }: At, { double, se
     if (told.message !== undefined) console.log(`       told: ${told.message}`);
   };
 
-  server.plan('POST /v1/refunds', { kind: 'lost after' });
-  server.plan('GET /v1/refunds', { kind: 'answer', status: 503, body: '' });
+  server.plan('POST /v1/refunds', PAYMENT, { kind: 'lost after' });
+  server.plan('GET /v1/refunds', PAYMENT, { kind: 'answer', status: 503, body: '' });
   await propose('refunds 8.00; the answer is lost, and so is the look-up', REFUND);
   await propose('tries another amount meanwhile', { ...REFUND, amount: 900 });
   const waited = await untilSettled(() => askJson(`${url}/admin/effects`, adminToken));

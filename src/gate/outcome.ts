@@ -45,6 +45,7 @@ export type Refusal =
   | { code: 'FACTS_CHANGED' }
   | { code: 'CALLER_REVOKED' }
   | { code: 'SESSION_ENDED' }
+  | { code: 'PAUSED' }
   | { code: 'SUBJECT_BUSY' }
   | { code: 'ANSWER_UNREADABLE' }
   | { code: 'SETTLED_NOT_APPLIED' }
@@ -215,6 +216,8 @@ export function messageOf(refusal: Refusal): string {
       return 'The application that asked for this may no longer act, so it was not done.';
     case 'SESSION_ENDED':
       return 'The session was ended before this was done, so it was not done.';
+    case 'PAUSED':
+      return 'An operator has paused this action, so it was not done. Tell the user to try again later.';
     case 'SUBJECT_BUSY':
       return 'Another action on the same subject is under way, so this was not done. Tell the user; it can be asked for again later.';
     case 'ANSWER_UNREADABLE':

@@ -84,7 +84,7 @@ export type Backend = Required<BackendRecipe>;
 /** What an API answered; `json` null where the body is no JSON object of at most 64 KiB. */
 export type Answer = { status: number; json: JsonObject | null };
 
-/** GET requests to one API. An answer that says nothing (3xx, 401, 429, 5xx, silence) is thrown as `UpstreamError`. */
+/** GET requests to one API. What says nothing of the request (3xx, 401, 429, 5xx, no JSON object, silence) is thrown as `UpstreamError`. */
 export interface Api {
   get(path: string): Promise<Answer>;
 }
@@ -119,6 +119,8 @@ export type ExternalEffect = {
   last_send_at: number | null;
   /** Written once, before the ledger is told. From then on nothing is sent. */
   final: FinalAnswer | null;
+  /** Only an operator can settle it, as the alarm last found. */
+  waits: boolean;
 };
 
 /** One attempt of a call key; `effect_key` = SHA-256 of `[call_key, attempt]`. */
@@ -134,6 +136,8 @@ export type Attempt = {
   /** What it concerns; the effect key where the tool names no subject. */
   subject: string;
   money: Money | null;
+  /** A person approved it: under a pause it waits, and no void is written. */
+  waits: boolean;
 };
 
 /** What the ledger's row says, and the only result of an attempt (docs/specification.md#life-of-an-effect). */
@@ -155,17 +159,15 @@ export type AttemptToOpen = Attempt & {
   digest: string;
   /** What the gate may apply to the subject in sum, in minor units; null: no ceiling. */
   ceiling: { cents: number; code: string } | null;
-  /** A person approved it: while the subject is busy or the gate paused it waits, and no void is written. */
-  waits: boolean;
   /** An operator ordered this send, which alone passes a revocation and a pause. */
   ordered: boolean;
 };
 
 /**
- * `open`: D1 holds an open row of this attempt, so it may be sent. `held`: it holds one, and the caller may not act any
- * more. `waits`: nothing was written. Otherwise the row that settles the attempt.
+ * `open`: D1 holds an open row of this attempt, so it may be sent. `waits`: nothing was written. `held`: D1 holds an open row,
+ * and the code why it may not be sent now; null where it was opened for another request. Otherwise the row that settles it.
  */
-export type Opened = 'open' | 'held' | 'waits' | LedgerRow;
+export type Opened = 'open' | 'waits' | { held: string | null } | LedgerRow;
 
 /** The two batches about an effect in another system. Both are safe to repeat, in any order. */
 export interface Journal {
@@ -237,7 +239,14 @@ export type Policy = {
 };
 
 /** A change of the caller, told to its sessions; the higher version wins, telling again is harmless. */
-export type CallerChange = { version: number; name: string; policy: Policy; revoked: boolean };
+export type CallerChange = {
+  version: number;
+  name: string;
+  policy: Policy;
+  revoked: boolean;
+  /** Scopes of the pauses that may concern it: `all`, `caller:<id>`, `tool:<name>`. */
+  pauses: string[];
+};
 
 /** The narrower of the session's own fields and the caller's current policy, read afresh each time. */
 export type Scope = Limited & {
@@ -253,6 +262,8 @@ export type Scope = Limited & {
   /** Who may be asked: the current list in lower case, without `requested_by`. */
   approvers: readonly string[];
   live: 'live' | 'ended' | 'revoked';
+  /** As in {@link CallerChange}. */
+  pauses: readonly string[];
 };
 
 export const RECORD_STATES = ['pending', 'approved', 'claimed', 'executed', 'rejected', 'expired', 'failed'] as const;

@@ -146,6 +146,17 @@ async function askAsOperator(token: string, caller_id: string): Promise<void> {
   await asOperator('PATCH', `/admin/callers/${caller_id}`, { max_steps: 60 });
   await asOperator('POST', `/admin/callers/${caller_id}/rotate`, { grace_seconds: 0 });
   await asOperator('POST', `/admin/callers/${caller_id}/rotate`, { grace_seconds: 0, end_sessions: true });
+  await asOperator('GET', '/admin/effects');
+  await asOperator('GET', '/admin/effects?state=odd');
+  const evidence = 'Looked up in the dashboard.';
+  await asOperator('POST', `/admin/effects/${'0'.repeat(64)}/settle`, { applied: false, evidence });
+  await asOperator('POST', `/admin/effects/${'0'.repeat(64)}/settle`, { applied: true, evidence });
+  await asOperator('POST', `/admin/effects/${'0'.repeat(64)}/resend`);
+  const paused = await asOperator('POST', '/admin/pauses', { scope: 'tool:calculator', reason: 'To try it.' });
+  await asOperator('POST', '/admin/pauses', { scope: 'tool:unknown', reason: 'To try it.' });
+  await asOperator('GET', '/admin/pauses');
+  await asOperator('DELETE', `/admin/pauses/${String(paused.json['id'])}`);
+  await asOperator('DELETE', '/admin/pauses/unknown');
   await asOperator('DELETE', `/admin/callers/${caller_id}`);
   await asOperator('DELETE', '/admin/callers/unknown');
 }

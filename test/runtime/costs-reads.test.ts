@@ -30,7 +30,7 @@ const LINES: Line[] = [
   { call: 'a calculation', tool: 'calculator', args: () => ({ expression: '1 + 1' }), trips: 0, d1: 0, object: 1 },
   { call: 'an order', tool: 'get_order', args: (order_id) => ({ order_id }), trips: 1, d1: 1, object: 1 },
   { call: 'no document', tool: 'lookup_document', args: () => ({ doc_id: 'none' }), trips: 1, d1: 0, object: 1 },
-  { call: 'a refund', tool: 'refund_order', args: (order) => refund(order), trips: 2, d1: 11, object: 5 },
+  { call: 'a refund', tool: 'refund_order', args: (order) => refund(order), trips: 2, d1: 12, object: 5 },
 ];
 
 describe('a call over HTTP', () => {

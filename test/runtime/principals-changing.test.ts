@@ -144,7 +144,7 @@ describe('an object without a session', () => {
     expect(await nobody.mailTask(message)).toBeNull();
     expect(await nobody.heads()).toEqual([]);
     await nobody.delivered(message, 'sent');
-    await nobody.tell({ version: 1, name: 'Shop', policy: {} as Policy, revoked: false });
+    await nobody.tell({ version: 1, name: 'Shop', policy: {} as Policy, revoked: false, pauses: [] });
     await nobody.wake();
     expect(await tablesIn('nobody')).toEqual([]);
   });

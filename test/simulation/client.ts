@@ -82,7 +82,9 @@ export class SimulatedClient {
     const id = step.id === 'again' && this.#last !== null ? this.#last.id : step.id === 'none' ? null : this.#newId();
     if (id !== null) this.#last = { id, step };
     for (let retry = 0; ; retry += 1) {
-      const told = await this.#call('refund_order', this.#arguments(step.refund), id);
+      const order = this.#orders[step.refund.order] ?? 'ORD-9999';
+      const tool = this.#model.orders.get(order)?.tool ?? 'refund_order';
+      const told = await this.#call(tool, this.#arguments(step.refund), id);
       if (told !== null) this.#approval = told.approval ?? this.#approval;
       const isOpen = told === null || told.code === 'UPSTREAM_UNAVAILABLE';
       if (!isOpen || retry >= step.retries) return;

@@ -17,7 +17,8 @@ const LOGGED = [
 
 export const END_QUERIES: Record<keyof LedgerEnd, string> = {
   orders: `SELECT order_id, coalesce(applied_cents, 0) AS refunded_cents
-    FROM orders LEFT JOIN subject_totals ON backend = 'ledger:orders' AND subject = order_id`,
+    FROM orders LEFT JOIN subject_totals ON backend = 'ledger:orders' AND subject = order_id
+    UNION ALL SELECT subject, applied_cents FROM subject_totals WHERE backend <> 'ledger:orders'`,
   audit: `SELECT uid, ${LOGGED.join(', ')} FROM audit ORDER BY uid, seq`,
   approvals: 'SELECT uid, approval_id, status, delivery FROM approvals',
   sessions: 'SELECT uid, open_records FROM sessions',
@@ -45,6 +46,7 @@ const inSql = (value: Logged[keyof Logged]): SqlValue => (typeof value === 'bool
 function checkSession({ audit, approvals, sessions }: LedgerEnd, model: Model, session: SessionFacts): void {
   const { uid, log, records } = session;
   for (const held of records.values()) {
+    if (held.state !== 'pending' && model.external.mayWait(held)) continue;
     if (held.state === 'claimed' || held.state === 'approved' || held.state === 'pending')
       model.fail('stuck', `${held.intent} is ${held.state} since ${(held.openedAt / 1000).toFixed(1)} s`);
   }

@@ -2,6 +2,7 @@
 import type { RecordState } from '../../src/gate/ports.ts';
 import type { Policy, SqlRow, SqlValue } from '../../src/gate/ports.ts';
 import type { OpenRequest } from '../../src/gate/session/rpc.ts';
+import type { Elsewhere } from './elsewhere.ts';
 import type { Own } from './scenario.ts';
 
 /** A session object as the model looks into it. */
@@ -63,6 +64,8 @@ export type CallerFacts = {
   /** From when on this version or a later one must be in force everywhere. */
   settled: { version: number; since: number }[];
   revokedSince: number | null;
+  /** The operator was answered that its sessions know. */
+  revocationTold?: boolean;
 };
 
 export type SessionFacts = {
@@ -91,6 +94,10 @@ export type OrderFacts = {
   paid_back: number;
   currency: string;
   customer_id: string;
+  /** The tool that refunds it at a backend; undefined: it is an order of the ledger. */
+  tool?: Elsewhere;
+  /** The backend refused a refund of it once. */
+  refused?: boolean;
   was: { since: number; left: number; paid_back: number }[];
 };
 

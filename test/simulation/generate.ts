@@ -1,6 +1,7 @@
 /** Makes the story of a seed. */
 import { ANY_CUSTOMER } from '../../src/gate/policy/customer-pattern.ts';
 import type { Policy } from '../../src/gate/ports.ts';
+import { ELSEWHERE } from './elsewhere.ts';
 import { Random } from './random.ts';
 import type { Client, OperatorAct, Own, Refunding, Scenario, Step } from './scenario.ts';
 import { momentOf, troubleOf } from './trouble.ts';
@@ -17,6 +18,7 @@ export function scenarioOf(seed: number): Scenario {
     customer_id: random.pick(['CUS-1', 'CUS-1', 'CUS-2']),
     total_cents: random.pick([3_000, 6_000, 12_000]),
     currency: random.pick(['BRL', 'BRL', 'USD'] as const),
+    elsewhere: random.chance(0.3) ? random.pick(ELSEWHERE) : null,
   }));
   const sessions = Array.from({ length: random.int(1, 4) }, (_, i) => ({
     name: `s${i}`,
@@ -50,7 +52,7 @@ const clientsOf = (random: Random): number => (random.chance(0.95) ? random.int(
 
 function policyOf(random: Random): Policy {
   return {
-    allowed_tools: random.chance(0.95) ? ['get_order', 'refund_order'] : ['get_order'],
+    allowed_tools: random.chance(0.95) ? ['get_order', 'refund_order', ...ELSEWHERE] : ['get_order'],
     approvers: ADDRESSES.slice(0, random.int(1, 3)),
     customer_scope: random.chance(0.8) ? 'any' : 'required',
     max_refund_cents: random.pick([2_000, 5_000, 50_000, 50_000]),

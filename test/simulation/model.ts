@@ -9,6 +9,7 @@ import type { SessionFacts, Watched } from './facts.ts';
 import type { LedgerWitness } from './ledger.ts';
 import { checkAnswer, checkDecision, checkPoll, narrows, proposes } from './rules-answers.ts';
 import { checkEffect } from './rules-effects.ts';
+import { ExternalRules } from './rules-external.ts';
 import { checkNothingPending, readLogged } from './rules-log.ts';
 import { checkArmed, checkRecord } from './rules-records.ts';
 import type { ObjectWitness } from './session-object.ts';
@@ -30,6 +31,7 @@ export class Model {
   quietSince = Infinity;
   /** Told after the fact: which policies and states there were meanwhile, and when, is not known. */
   isRecounted = false;
+  readonly external = new ExternalRules(this);
   #stage: Pick<Stage, 'time' | 'note'> | null = null;
   readonly #openings = new Map<string, OpenRequest[]>();
   readonly #open = new Map<number, { what: string; since: number }>();
@@ -78,14 +80,17 @@ export class Model {
       const left = this.orders.get(String(values[6]))?.was.at(-1)?.left ?? 0;
       const row = this.addAttempt(values, left - Number(values[7]));
       if (row.applied) checkEffect(this, row);
+      else this.external.voided(row);
     },
     order: (...[id, total, paid_back]) => {
       const order = this.orders.get(String(id));
       if (order === undefined) return;
       [order.total, order.paid_back] = [Number(total ?? order.total), Number(paid_back ?? order.paid_back)];
-      order.was.push({ since: this.elapsed, left: order.total - order.paid_back, paid_back: order.paid_back });
       if (order.paid_back > order.total)
         this.fail('paid-back-too-much', `${order.order_id}: ${order.paid_back} of ${order.total}`);
+      // What a backend shows is what it did, whenever the ledger hears of it.
+      if (order.tool !== undefined) return;
+      order.was.push({ since: this.elapsed, left: order.total - order.paid_back, paid_back: order.paid_back });
     },
     caller: (...[id, version, policy, revoked_at]) => {
       const caller = this.callers.get(String(id));
@@ -216,6 +221,8 @@ export class Model {
   settled(callerId: string, version: number, revokes: boolean): void {
     this.callers.get(callerId)?.settled.push({ version: version + 1, since: this.elapsed });
     if (!revokes) return;
+    const caller = this.callers.get(callerId);
+    if (caller !== undefined) caller.revocationTold = true;
     for (const session of this.sessions.values())
       if (session.caller_id === callerId) checkNothingPending(this, session);
   }

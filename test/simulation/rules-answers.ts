@@ -8,6 +8,7 @@ import type {
   OpenAnswer,
   OpenRequest,
 } from '../../src/gate/session/rpc.ts';
+import { isElsewhere } from './elsewhere.ts';
 import { argumentsOf, intentOf, type SessionFacts, type Watched } from './facts.ts';
 import type { Model } from './model.ts';
 
@@ -44,7 +45,7 @@ export function checkAnswer(model: Model, object: Watched, request: unknown, ans
   const session = model.sessions.get(uid);
   if (session === undefined) return model.fail('answer-without-session', call_id);
   if (!outcome.replayed) checkTold(model, session, told);
-  if (tool !== 'refund_order') return;
+  if (tool !== 'refund_order' && !isElsewhere(tool)) return;
   const intent = intentOf(uid, argumentsOf(raw));
   if (outcome.ok) checkDone(model, intent, outcome.data);
   checkRetry(model, session, call_id, `${intent} ${outcome.code}`, outcome.replayed);
@@ -66,7 +67,8 @@ function checkDone(model: Model, intent: string, data: Record<string, unknown> |
   const { refunded_cents, remaining_refundable_cents } = data ?? {};
   if (
     !applied.some(
-      ({ amount_cents, remaining }) => amount_cents === refunded_cents && remaining === remaining_refundable_cents,
+      ({ amount_cents, remaining }) =>
+        amount_cents === refunded_cents && remaining === (remaining_refundable_cents ?? remaining),
     )
   )
     model.fail('told-other-figures', `${intent}: ${JSON.stringify(data)}`);

@@ -1,5 +1,6 @@
 /** What must be so when a session's log gets a row: its place in the chain, and whether what it says is true by then. */
 import { beginningOf, linkOf } from './chain.ts';
+import { isElsewhere } from './elsewhere.ts';
 import type { Held, SessionFacts, Watched } from './facts.ts';
 import { argumentsOf, intentOf } from './facts.ts';
 import type { Model } from './model.ts';
@@ -64,7 +65,7 @@ export function readLogged(model: Model, object: Watched, seq: number, text: str
   if (code === 'INTERNAL_ERROR' || (model.isCalm && (code === 'UPSTREAM_UNAVAILABLE' || code === 'TIMEOUT')))
     model.fail('refused-without-reason', `row ${seq}: ${code}`);
   if (kind === 'call' && !model.isRecounted) checkStep(model, session, row);
-  if (kind === 'call' && row.tool === 'refund_order') checkCall(model, session, row);
+  if (kind === 'call' && (row.tool === 'refund_order' || isElsewhere(row.tool ?? ''))) checkCall(model, session, row);
   if (attempt !== null && model.attempts.get(`${key ?? ''} ${attempt}`)?.applied !== true)
     model.fail('row-without-effect', `row ${seq}`);
   if (kind !== 'call' && !ok && !SAYS_NOTHING.has(code)) checkNotDone(model, session, row);
@@ -129,7 +130,10 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
     case 'CONFIRMATION_REQUIRED':
       return held.some(({ approval_id }) => approval_id !== null);
     case 'AMOUNT_EXCEEDS_REFUNDABLE':
-      return order !== undefined && leastLeft(order.was, since(model, held, row)) < Number(amount);
+      return (
+        order !== undefined &&
+        (order.refused === true || leastLeft(order.was, since(model, held, row)) < Number(amount))
+      );
     case 'ORDER_NOT_FOUND':
       return (
         order === undefined ||
@@ -137,7 +141,7 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
       );
     case 'TOOL_NOT_ALLOWED':
       return [...policies.map(({ allowed_tools }) => allowed_tools), ...session.asked.map(({ tools }) => tools)].some(
-        (tools) => tools?.includes('refund_order') === false,
+        (tools) => tools?.includes(order?.tool ?? 'refund_order') === false,
       );
     case 'STEP_LIMIT':
       return [...policies, ...session.asked].some(({ max_steps = Infinity }) => (row.step ?? 0) > max_steps);
@@ -151,6 +155,8 @@ function isJustified(model: Model, session: SessionFacts, row: Row, intent: stri
       return session.endAsked;
     case 'POLICY_LIMIT':
       return model.isRecounted || mayPassALimit(model, session, row, { amount_cents: Number(amount), currency });
+    case 'SUBJECT_BUSY':
+      return order?.tool !== undefined;
     case 'CALL_ID_REUSED':
       return (session.ids.get(row.call_id ?? '')?.calls.size ?? 0) > 1;
     default:

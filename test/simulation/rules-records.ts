@@ -71,7 +71,8 @@ function checkLedger(model: Model, before: string, held: Held): void {
 function checkLimits(model: Model, session: SessionFacts, held: Held): void {
   const policies = model.policiesOf(session.caller_id);
   const reserved = reservedOf(model, session, held);
-  const allowed = policies.filter((policy) => allows(policy, session.own, held, reserved));
+  const tool = model.orders.get(held.intent.split(' ')[1] ?? '')?.tool ?? 'refund_order';
+  const allowed = policies.filter((policy) => allows(policy, session.own, held, reserved, tool));
   if (allowed.length === 0)
     return model.fail('beyond-the-policy', `${held.state} ${held.intent}, ${reserved} reserved`);
   if (held.state === 'claimed') {
@@ -99,8 +100,8 @@ function wasShown(model: Model, { intent }: Held, given: Approval['approves'][nu
   );
 }
 
-const allows = (policy: Policy, own: Own, { amount_cents }: Held, reserved: number): boolean =>
-  policy.allowed_tools.includes('refund_order') &&
+const allows = (policy: Policy, own: Own, { amount_cents }: Held, reserved: number, tool: string): boolean =>
+  policy.allowed_tools.includes(tool) &&
   amount_cents <= policy.max_refund_cents &&
   amount_cents <= (own.max_refund_cents ?? Infinity) &&
   reserved + amount_cents <=
@@ -131,8 +132,10 @@ const LOOKED_AFTER_MS = 5 * 60_000;
 
 /** A death from here on must leave nothing open that no alarm looks after. */
 export function checkArmed(model: Model, session: SessionFacts | null, alarmAt: number | null): void {
-  for (const { state, expires_at, intent } of session?.records.values() ?? []) {
+  for (const held of session?.records.values() ?? []) {
+    const { state, expires_at, intent } = held;
     if (state !== 'claimed' && state !== 'approved' && state !== 'pending') continue;
+    if (state !== 'pending' && model.external.mayWait(held)) continue;
     const due = Math.max(model.wall + LOOKED_AFTER_MS, state === 'pending' ? (expires_at ?? 0) : 0) + 1_000;
     if (alarmAt === null || alarmAt > due)
       model.fail(

@@ -46,15 +46,21 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     model.addCaller(caller_id, policy);
     return { caller_id, api_key: key, key_hash: hash };
   });
-  const orders = scenario.orders.map(({ customer_id, total_cents, currency }, i) => {
-    const order_id = `ORD-${1001 + i}`;
+  const orders = scenario.orders.map(({ customer_id, total_cents, currency, elsewhere }, i) => {
+    const order_id = `${elsewhere === null ? 'ORD' : 'PAY'}-${1001 + i}`;
+    const order = { order_id, customer_id, total: total_cents, currency };
+    if (elsewhere !== null) {
+      world.backend.addOrder(order_id, { customer_id, total: total_cents, currency });
+      model.addOrder({ ...order, tool: elsewhere });
+      return order_id;
+    }
     world.ledger.database.all('INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES (?, ?, ?, ?)', [
       order_id,
       customer_id,
       total_cents,
       currency,
     ]);
-    model.addOrder({ order_id, customer_id, total: total_cents, currency });
+    model.addOrder(order);
     return order_id;
   });
   const places = scenario.sessions.map(({ name, caller, ...fields }): Place => ({
@@ -86,6 +92,7 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
     await world.time.runUntil(BUSY_MS + REST_MS);
     world.pauseCron();
     checkEnd(ledgerEnd(world), model);
+    model.external.checkEnd(world.backend);
     if (scenario.long) {
       await world.time.runUntil(BUSY_MS + REST_MS + 65 * DAY_MS);
       checkEnd(ledgerEnd(world), model);
@@ -119,6 +126,7 @@ async function disturb(disturbance: Disturbance, places: Place[], world: World):
   await world.time.sleep(disturbance.atMs);
   if (disturbance.kind === 'jump') {
     world.note(`clocks jump by ${disturbance.ms} ms`);
+    world.backend.landAll();
     return world.time.jump(disturbance.ms);
   }
   const place = places[disturbance.session];

@@ -3,6 +3,7 @@
  * from streams named by who meets it, so that a story stays much the same when somebody is taken out of it.
  */
 import type { Policy } from '../../src/gate/ports.ts';
+import type { Elsewhere } from './elsewhere.ts';
 import type { Order } from '../../src/tools/orders/orders.ts';
 
 export type Refunding = {
@@ -69,6 +70,10 @@ export type Faults = {
   queueDoubles: number;
   queueSlow: number;
   mailFails: number;
+  /** Of a request that a backend turns away before it looks the key up. */
+  turnsAway: number;
+  /** Of a request that a backend refuses although it could do it. */
+  refuses: number;
 };
 
 export type Scenario = {
@@ -78,7 +83,13 @@ export type Scenario = {
   /** Runs on for two months, until sessions are forgotten. */
   long: boolean;
   callers: { name: string; policy: Policy }[];
-  orders: { customer_id: string; total_cents: number; currency: Order['currency'] }[];
+  /** `elsewhere`: the tool that refunds it at a backend; null: it is an order of the ledger. */
+  orders: {
+    customer_id: string;
+    total_cents: number;
+    currency: Order['currency'];
+    elsewhere: Elsewhere | null;
+  }[];
   sessions: {
     name: string;
     caller: number;

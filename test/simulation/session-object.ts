@@ -9,16 +9,17 @@ import type { SessionPorts } from '../../src/gate/session/session-ports.ts';
 import type { QueueMessage } from '../../src/gate/session/rpc.ts';
 import { upstreamWith } from '../../src/gate/session/upstream.ts';
 import { ledgerSql } from '../../src/gate/ledger/d1.ts';
-import { registry } from '../support/tools.ts';
+import { backendsWith } from '../../src/gate/backends/http.ts';
+import type { Backend } from './backend.ts';
+import { registry } from './elsewhere.ts';
 import type { Watched } from './facts.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, Sender } from './ledger.ts';
 import { SimulatedAlarm } from './object-alarm.ts';
 import { borrow, giveBack, isWrite } from './object-database.ts';
 import { Random } from './random.ts';
 import type { Faults } from './scenario.ts';
 import type { Database } from './sqlite.ts';
 import type { Timer, VirtualTime } from './virtual-time.ts';
-import { noBackends } from '../support/backends.ts';
 
 export type ObjectWitness = Record<'record' | 'log' | 'session', (object: Watched, ...values: SqlValue[]) => void> & {
   arrives(method: string, args: unknown[]): void;
@@ -32,12 +33,15 @@ export type Surroundings = {
   time: VirtualTime;
   faults: Faults;
   ledger: Ledger;
+  backend: Backend;
   config: Config;
   witness: ObjectWitness;
   send(messages: QueueMessage[], random: Random): Promise<void>;
   log(entry: Record<string, unknown>): void;
   note(what: string): void;
 };
+
+const SIM_VARIABLES = { SIM_ORIGIN: 'https://backend.test', SIM_ACCOUNT: 'one', SIM_SECRET: 'secret' };
 
 /** Memory and coroutines of one life. Whatever belongs to a life that is over reaches nothing any more. */
 class Life {
@@ -156,15 +160,14 @@ export class SimulatedObject {
 
   #ports(life: Life): SessionPorts {
     const { time, config } = this.#world;
-    const ledger = ledgerSql(
-      this.#world.ledger.binding({
-        random: this.random,
-        leave: () => this.#leave(life),
-        isGone: () => life.isOver,
-        crash: () => this.crash(),
-        cut: () => (this.#world.time.elapsed < this.#cut.until ? (this.#cut.landing ? 'after' : 'before') : null),
-      }),
-    );
+    const sender: Sender = {
+      random: this.random,
+      leave: () => this.#leave(life),
+      isGone: () => life.isOver,
+      crash: () => this.crash(),
+      cut: () => (this.#world.time.elapsed < this.#cut.until ? (this.#cut.landing ? 'after' : 'before') : null),
+    };
+    const ledger = ledgerSql(this.#world.ledger.binding(sender));
     const now = time.wall;
     return {
       sql: {
@@ -180,7 +183,12 @@ export class SimulatedObject {
         },
       },
       ledger,
-      backends: noBackends,
+      backends: backendsWith({
+        variables: SIM_VARIABLES,
+        loopback: false,
+        fetch: this.#world.backend.reachedBy(sender),
+        log: () => undefined,
+      }),
       alarm: { set: (at) => this.#arm(life, at), get: async () => this.#alarmAt },
       queue: {
         send: async (messages) => {

@@ -21,6 +21,8 @@ const CALM: Faults = {
   queueDoubles: 0,
   queueSlow: 0,
   mailFails: 0,
+  turnsAway: 0,
+  refuses: 0,
 };
 
 export function troubleOf(
@@ -75,6 +77,8 @@ function faultsOf(random: Random): Faults {
     queueDoubles: rate(0.4),
     queueSlow: rate(0.4),
     mailFails: rate(0.5),
+    turnsAway: rate(0.3),
+    refuses: rate(0.3),
   };
 }
 

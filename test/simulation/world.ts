@@ -1,7 +1,8 @@
 /** A whole simulated deployment: the product's Worker with its bindings, and the parts of the platform behind them. */
 import { readConfig, type Config } from '../../src/gate/env.ts';
 import { objectStub } from '../../src/gate/http/shared/context.ts';
-import worker from '../../src/index.ts';
+import { Backend } from './backend.ts';
+import { worker } from './elsewhere.ts';
 import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
 import type { SessionRpc } from '../../src/gate/session/rpc.ts';
 import { PUBLIC_URL, VARIABLES } from './deployment.ts';
@@ -32,6 +33,7 @@ export class World implements Stage {
   readonly trace: Trace;
   readonly faults: Scenario['faults'];
   readonly ledger: Ledger;
+  readonly backend: Backend;
   readonly env: Env;
   readonly config = config;
   readonly #objects = new Map<string, SimulatedObject>();
@@ -48,6 +50,8 @@ export class World implements Stage {
     model.begin(this);
     if (isCalm(scenario)) model.quiet();
     this.ledger = new Ledger(this.time, this.faults, model.ledger, this.note);
+    this.backend = new Backend(this.time, this.faults, model.external, this.note);
+    model.external.ledger = this.ledger;
     const post = { time: this.time, faults: this.faults, random: stream('queue'), note: this.note };
     const queue = new MessageQueue({ ...post, consume: async (batch) => worker.queue(batch, this.env) });
     const mail = new MailService({ ...post, random: stream('mail') }, arrived);
@@ -87,7 +91,7 @@ export class World implements Stage {
   object(name: string): SimulatedObject {
     const known = this.#objects.get(name);
     if (known !== undefined) return known;
-    const { time, faults, ledger, note } = this;
+    const { time, faults, ledger, backend, note } = this;
     const made = new SimulatedObject(
       name,
       String(this.#objects.size),
@@ -95,6 +99,7 @@ export class World implements Stage {
         time,
         faults,
         ledger,
+        backend,
         config,
         witness: this.#model.objects,
         note,

@@ -69,6 +69,7 @@ export function attempt(callerId: string, refund: Refund, changes: Partial<Attem
     backend: 'ledger:orders',
     subject: order_id,
     money: { amount_cents, currency },
+    waits: false,
   };
 }
 

@@ -6,6 +6,7 @@ export const revokedCaller: CallerChange = {
   version: 2,
   name: 'Shop assistant',
   revoked: true,
+  pauses: [],
   policy: {
     allowed_tools: [],
     approvers: [],

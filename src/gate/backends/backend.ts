@@ -67,6 +67,9 @@ export type ToolRequest = {
   body?: { form: Record<string, string> } | { json: JsonObject };
 };
 
+/** Statuses with which an API judges a request. Every other one but 2xx says nothing about it. */
+export const JUDGING: ReadonlySet<number> = new Set([400, 402, 404, 410, 422]);
+
 const MAX_BODY_BYTES = 16 * 1024;
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'];
 

@@ -4,7 +4,7 @@
  */
 import { sha256Hex } from '../canonical.ts';
 import { UpstreamError, type Answer, type Backend, type Backends, type Outgoing } from '../ports.ts';
-import { assertPath, objectIn, wireKey } from './backend.ts';
+import { assertPath, JUDGING, objectIn, wireKey } from './backend.ts';
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -49,8 +49,11 @@ export function backendsWith({ variables, loopback, fetch, log }: Surroundings):
       async get(path) {
         assertPath(path);
         const answer = await request(backend, path, { method: 'GET', headers: {}, signal }).catch(unreachable);
-        if (isOutage(answer.status))
-          throw new UpstreamError(`the backend answered ${answer.status}`, answer.status >= 429);
+        if (!isTelling(answer))
+          throw new UpstreamError(
+            `the backend answered ${answer.status}`,
+            answer.status === 429 || answer.status >= 500,
+          );
         return answer;
       },
     }),
@@ -71,9 +74,9 @@ function headersOf({ key }: Backend, { type }: Outgoing, effectKey: string): Rec
   };
 }
 
-/** Statuses that say nothing about what was asked for. */
-const isOutage = (status: number): boolean =>
-  status < 200 || (status >= 300 && status < 400) || status === 401 || status === 429 || status >= 500;
+/** Whether an answer says something of what was asked for: a readable 2xx, or a status that judges the request. */
+const isTelling = ({ status, json }: Answer): boolean =>
+  status >= 200 && status < 300 ? json !== null : JUDGING.has(status);
 
 function unreachable(error: unknown): never {
   if (error instanceof UpstreamError) throw error;

@@ -58,8 +58,18 @@ export const columnsOf = (attempt: Attempt, details: JsonObject, at: number): Sq
 ];
 
 /**
- * Inserts the attempt: applied where the judgement has no code, else void with its code. A caller that is not live is
- * judged first and here, so that nothing is applied after its revocation has answered. A judgement without a row
+ * Why a caller's tool may apply nothing now: its caller is not live, or an operator paused it. Both are places of parameters.
+ * `+scope` reads the few pauses there are; through the key each of the three scopes would cost a read where there is none.
+ */
+export const barredBy = (caller: string, tool: string): string => `
+  CASE
+    WHEN NOT EXISTS (SELECT 1 FROM callers WHERE caller_id = ${caller} AND revoked_at IS NULL) THEN 'CALLER_REVOKED'
+    WHEN EXISTS (SELECT 1 FROM pauses WHERE +scope IN ('all', 'caller:' || ${caller}, 'tool:' || ${tool})) THEN 'PAUSED'
+  END`;
+
+/**
+ * Inserts the attempt: applied where the judgement has no code, else void with its code. A revocation and a pause are
+ * judged first and here, so that nothing is applied after the operator was answered. A judgement without a row
  * breaks the NOT NULL of `answer`, and nothing is written. The totals of the subject move by a trigger on this insert.
  */
 function insertJudged(attempt: Attempt, details: JsonObject, judgement: Judgement, at: number): Statement {
@@ -70,12 +80,10 @@ function insertJudged(attempt: Attempt, details: JsonObject, judgement: Judgemen
       WITH judged AS (${judgement.sql}),
       guarded AS (
         SELECT
-          CASE WHEN is_live THEN judged.code ELSE 'CALLER_REVOKED' END AS code,
+          coalesce(barred, judged.code) AS code,
           judged.answer,
-          CASE WHEN is_live THEN judged.facts ELSE '{}' END AS facts
-        FROM (
-          SELECT EXISTS (SELECT 1 FROM callers WHERE caller_id = ${place(0)} AND revoked_at IS NULL) AS is_live
-        ) LEFT JOIN judged
+          CASE WHEN barred IS NULL THEN judged.facts ELSE '{}' END AS facts
+        FROM (SELECT ${barredBy(place(0), place(7))} AS barred) LEFT JOIN judged
         LIMIT 1
       )
       INSERT INTO attempts (${COLUMNS})
@@ -84,21 +92,25 @@ function insertJudged(attempt: Attempt, details: JsonObject, judgement: Judgemen
         .map((_, index) => place(index + 1))
         .join(', ')},
         code IS NULL, code, CASE WHEN code IS NULL THEN answer ELSE facts END
-      FROM guarded WHERE true
+      FROM guarded WHERE NOT (${place(own.length)} AND code IS 'PAUSED')
       ON CONFLICT DO NOTHING`,
-    params: [...judgement.params, ...own],
+    params: [...judgement.params, ...own, Number(attempt.waits)],
   };
 }
 
-/** Sends one attempt as one transaction. Safe to repeat: one attempt has one row, and the row read last is the answer. */
+/**
+ * Sends one attempt as one transaction. Safe to repeat: one attempt has one row, and the row read last is the answer. Null: it
+ * was approved and waits until a pause is lifted.
+ */
 export async function sendAttempt(
   { ledger, now }: LedgerKit,
   attempt: Attempt,
   details: JsonObject,
   judgement: Judgement,
-): Promise<LedgerRow> {
+): Promise<LedgerRow | null> {
   const results = await ledger.batch([insertJudged(attempt, details, judgement, now()), readAttempt(attempt)]);
-  return rowToLedger(results.at(-1)?.[0]);
+  const row = results.at(-1)?.[0];
+  return attempt.waits && row === undefined ? null : rowToLedger(row);
 }
 
 const VOID = `

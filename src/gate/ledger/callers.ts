@@ -54,11 +54,20 @@ export async function findKeyHashes(sql: LedgerSql, callerId: string, now: numbe
 }
 
 const changeRow = z
-  .object({ version: integer, name: z.string(), policy: jsonText(policySchema), revoked_at: integer.nullable() })
+  .object({
+    version: integer,
+    name: z.string(),
+    policy: jsonText(policySchema),
+    revoked_at: integer.nullable(),
+    pauses: jsonText(z.array(z.string())),
+  })
   .transform(({ revoked_at, ...told }): CallerChange => ({ ...told, revoked: revoked_at !== null }));
 
 /** The columns that {@link toCallerChange} reads. */
-export const CHANGE_COLUMNS = 'callers.version, callers.name, callers.policy, callers.revoked_at';
+export const CHANGE_COLUMNS = `callers.version, callers.name, callers.policy, callers.revoked_at, (
+    SELECT json_group_array(DISTINCT scope) FROM pauses
+    WHERE scope IN ('all', 'caller:' || callers.caller_id) OR scope GLOB 'tool:*'
+  ) AS pauses`;
 
 /** A row of {@link CHANGE_COLUMNS} as sessions are told it; null where there was no row. */
 export const toCallerChange = (row: SqlRow | undefined): CallerChange | null =>

@@ -5,33 +5,31 @@
 import * as z from 'zod';
 import type { AttemptToOpen, FinalAnswer, Journal, Opened, SqlRow, SqlValue, Statement } from '../ports.ts';
 import { flag } from './columns.ts';
-import { COLUMNS, columnsOf, readAttempt, rowToLedger, type LedgerKit } from './attempts.ts';
+import { barredBy, COLUMNS, columnsOf, readAttempt, rowToLedger, type LedgerKit } from './attempts.ts';
 
 /** The open row of this attempt, by the parameters of {@link parametersOf}. */
 const OWN = 'FROM open_sends WHERE backend = ?1 AND subject = ?2 AND effect_key = ?3';
 const SETTLED = 'FROM attempts WHERE backend = ?1 AND subject = ?2 AND effect_key = ?3';
-const LIVE = 'EXISTS (SELECT 1 FROM callers WHERE caller_id = ?7 AND revoked_at IS NULL)';
 
 /**
  * Why a first send is refused; null where it may leave. A total in another currency is refused like one that is used up:
  * the sum of two currencies is no amount.
  */
 const REFUSAL = `
-  SELECT CASE
-    WHEN NOT ${LIVE} THEN 'CALLER_REVOKED'
+  SELECT coalesce(${barredBy('?7', '?9')}, CASE
     WHEN EXISTS (SELECT 1 FROM open_sends WHERE backend = ?1 AND subject = ?2 AND effect_key <> ?3) THEN 'SUBJECT_BUSY'
     WHEN EXISTS (
       SELECT 1 FROM subject_totals WHERE backend = ?1 AND subject = ?2
         AND (currency <> ?13 OR (?18 IS NOT NULL AND applied_cents + ?12 > ?18)))
       OR (?18 IS NOT NULL AND ?12 > ?18) THEN coalesce(?19, 'UPSTREAM_UNAVAILABLE')
-  END AS code`;
+  END) AS code`;
 
-/** A caller that may not act and a used-up total end the attempt; an approved action waits for a subject that is busy. */
+/** Ends the attempt; an approved action waits while its subject is busy or an operator paused it. */
 const VOID = `
   WITH judged AS (${REFUSAL})
   INSERT INTO attempts (${COLUMNS}, digest, sends)
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?9, ?12, ?13, '{}', ?14, 0, code, '{}', ?11, 0 FROM judged
-  WHERE code IS NOT NULL AND NOT EXISTS (SELECT 1 ${OWN}) AND NOT (?16 AND code = 'SUBJECT_BUSY')
+  WHERE code IS NOT NULL AND NOT EXISTS (SELECT 1 ${OWN}) AND NOT (?16 AND code IN ('SUBJECT_BUSY', 'PAUSED'))
   ON CONFLICT DO NOTHING`;
 
 /** A resend must have the same bytes and go to the same account. Nothing opens beside another attempt's row. */
@@ -45,7 +43,7 @@ const OPEN = `
   RETURNING 1 AS opened`;
 
 const READ = `
-  SELECT applied, code, answer, EXISTS (SELECT 1 ${OWN}) AS open
+  SELECT applied, code, answer, EXISTS (SELECT 1 ${OWN}) AS open, (${REFUSAL}) AS refusal
   FROM (SELECT 1) LEFT JOIN (SELECT applied, code, answer ${SETTLED})`;
 
 function parametersOf(attempt: AttemptToOpen, at: number): SqlValue[] {
@@ -58,7 +56,7 @@ function parametersOf(attempt: AttemptToOpen, at: number): SqlValue[] {
   ];
 }
 
-const openedRow = z.object({ open: flag, applied: z.int().nullable() });
+const openedRow = z.object({ open: flag, applied: z.int().nullable(), refusal: z.string().nullable() });
 
 /** SQLite counts the parameters of each statement by the highest it names, so each gets the list up to that one. */
 function statement(sql: string, params: SqlValue[]): Statement {
@@ -93,10 +91,10 @@ export function journalFrom({ ledger, now }: LedgerKit): Journal {
 }
 
 function openedOf(opened: SqlRow[], read: SqlRow | undefined): Opened {
-  const { open, applied } = openedRow.parse(read);
+  const { open, applied, refusal } = openedRow.parse(read);
   if (applied !== null) return rowToLedger(read);
   if (!open) return 'waits';
-  return opened.length > 0 ? 'open' : 'held';
+  return opened.length > 0 ? 'open' : { held: refusal };
 }
 
 /** `applied`, `code`, `answer`, `external_id`. */

@@ -6,6 +6,7 @@
 import { digestOf } from '../backends/backend.ts';
 import { UNREACHED, codeOf, type Refusal } from '../outcome.ts';
 import type { Answer, Attempt, AttemptToOpen, EffectRecord, ExternalEffect, FinalAnswer, LedgerRow } from '../ports.ts';
+import { isPaused } from '../policy/pauses.ts';
 import type { ExternalRecipe } from '../tool/external.ts';
 import type { Gate } from './gate.ts';
 
@@ -14,6 +15,8 @@ export const HOUR_MS = 60 * 60 * 1000;
 const MAX_SENDS = 20;
 const D1_TRY_MS = 5_000;
 const LOOKUP_TRY_MS = 5_000;
+/** A request that has less time than this does not leave. */
+const LEAST_MS = 1_000;
 
 /** One go at an attempt, until `deadline` (ms since the epoch). `ordered`: an operator's resend passes a revocation and a pause. */
 export type Run = { gate: Gate; attempt: Attempt; deadline: number };
@@ -71,15 +74,19 @@ async function openAndSend(record: EffectRecord, run: Sending): Promise<Sent> {
   const { gate, recipe } = run;
   const opened = await onD1(run, () => gate.journal.open(attemptToOpen(record, run)));
   if (opened === null || opened === 'waits') return notSent(null);
-  if (typeof opened === 'object') return notSent(opened);
+  if (typeof opened === 'object' && 'applied' in opened) return notSent(opened);
   const now = gate.records.reread(record);
-  if (opened === 'held') {
+  if (opened !== 'open') {
     const isFirst = externalOf(now).sends === 0 && externalOf(now).final === null;
-    return notSent(isFirst ? await settleAs(now, voidBecause({ code: 'CALLER_REVOKED' }), run) : null);
+    const waits = opened.held === 'PAUSED' && record.approval !== null;
+    const code = opened.held ?? codeOf(UNREACHED);
+    return notSent(isFirst && !waits ? await settleAs(now, { applied: false, code, facts: {} }, run) : null);
   }
   // From here to the mark nothing is awaited: what the journal's await may have outlived is read again.
   const stop = stopOf(now, run);
   if (stop !== null) return notSent(stop === 'stay' ? null : await settleAs(now, stop, run));
+  // Marked and not sent it would be unknown for nothing.
+  if (gate.now() + LEAST_MS > run.deadline) return notSent(null);
   const isAlone = wasAlone(now, recipe, gate.now());
   const marked = gate.markSent(now);
   const answer = await transmit(marked, run);
@@ -99,8 +106,10 @@ function stopOf(record: EffectRecord, { gate, recipe, ordered = false }: Sending
   const { sends, final, place } = externalOf(record);
   if (final !== null) return final;
   const unsent = (refusal: Refusal): FinalAnswer | 'stay' => (sends === 0 ? voidBecause(refusal) : 'stay');
-  const { live } = gate.scope();
+  const scope = gate.scope();
+  const { live } = scope;
   if (live === 'revoked' && !ordered) return unsent({ code: 'CALLER_REVOKED' });
+  if (isPaused(scope, record.tool) && !ordered) return record.approval === null ? unsent({ code: 'PAUSED' }) : 'stay';
   // A person's approval of an action stands when the conversation that asked for it is over.
   if (live === 'ended' && sends === 0 && record.approval === null) return voidBecause({ code: 'SESSION_ENDED' });
   if (gate.kit.backends.place(recipe.backend) !== place) return unsent(UNREACHED);
@@ -115,7 +124,8 @@ export const isLate = ({ approval }: EffectRecord, now: number): boolean =>
 function isResendable(record: EffectRecord, gate: Pick<Gate, 'now' | 'scope'>, recipe: ExternalRecipe): boolean {
   const { sends, final } = externalOf(record);
   if (recipe.backend.key === null || final !== null || sends >= MAX_SENDS) return false;
-  return gate.scope().live !== 'revoked' && isInWindow(record, recipe, gate.now(), false);
+  const scope = gate.scope();
+  return scope.live !== 'revoked' && !isPaused(scope, record.tool) && isInWindow(record, recipe, gate.now(), false);
 }
 
 /**
@@ -221,7 +231,6 @@ function attemptToOpen(record: EffectRecord, { gate, recipe, attempt, ordered = 
     ...{ session_id, customer_id, place, ordered },
     digest: digestOf(outgoing),
     ceiling: recipe.ceiling(record.seen),
-    waits: record.approval !== null,
   };
 }
 

@@ -39,7 +39,7 @@ export async function voidOpen(
 }
 
 /** The gate's own codes with which a void is written in D1. */
-const VOIDING_CODES = ['CALLER_REVOKED', 'SESSION_ENDED', 'SUBJECT_BUSY', 'SETTLED_NOT_APPLIED'] as const;
+const VOIDING_CODES = ['CALLER_REVOKED', 'PAUSED', 'SESSION_ENDED', 'SUBJECT_BUSY', 'SETTLED_NOT_APPLIED'] as const;
 
 function refusalOfVoid(row: Extract<LedgerRow, { applied: false }>, definition: Tool | undefined): Refusal {
   const own = VOIDING_CODES.find((code) => code === row.code);

@@ -15,10 +15,11 @@ import { businessRules, isJudgement } from './stages/5-business-rules.ts';
 import { policy } from './stages/6-policy.ts';
 import { confirmation } from './stages/7-confirmation.ts';
 import { sendEffect, settleSent } from './stages/8-execute.ts';
+import { isPaused } from '../policy/pauses.ts';
 import { digestsOf } from '../tool/facts.ts';
 
 /** How an approval ended. `lost`: something else came first; `stale`: the page showed what is no longer so. */
-export type Approved = 'approved' | 'failed' | 'unreadable' | 'stale' | 'barred' | 'lost';
+export type Approved = 'approved' | 'failed' | 'unreadable' | 'stale' | 'paused' | 'barred' | 'lost';
 
 /** Stages 1, 3 and 5 to 8 on the stored arguments, then the effect. */
 export async function approve(
@@ -34,6 +35,7 @@ export async function approve(
   const now = gate.records.reread(record);
   if (now.state !== 'pending' || expire(now, 'session', gate)) return 'lost';
   if (!mayDecide()) return 'barred';
+  if (isPaused(gate.scope(), now.tool)) return 'paused';
   if (!checked.ok && !isJudgement(checked.refusal)) return 'unreadable';
   if (factsChanged(checked, decision)) return 'stale';
   const confirmed = confirmStored(checked, gate);
@@ -76,6 +78,7 @@ export async function resumeApproved(record: EffectRecord, gate: Gate): Promise<
   const abandoned = isLate(record, gate.now());
   const release = gate.occupy(record.key);
   try {
+    if (!abandoned && !mayHaveLeft(record) && isPaused(gate.scope(), record.tool)) return;
     if (mayHaveLeft(record)) return endDecision(await settleSent(record, gate.now(), gate), record, decision, gate);
     const confirmed = abandoned ? tooLate : await judgeStored(record, decision, gate);
     if (confirmed.ok) return endDecision(await sendEffect(confirmed.call, record, gate), record, decision, gate);

@@ -89,6 +89,7 @@ export class Approvals {
       case 'lost':
         return { refused: 'already_decided', ...(await seen()) };
       case 'stale':
+      case 'paused':
       case 'unreadable':
         return { refused: approved, ...(await seen()) };
     }

@@ -20,7 +20,7 @@ import {
 } from './notifications.ts';
 import { hasOutbox, sendOutbox } from './outbox.ts';
 import type { OwnPorts, SessionTables } from './session-tables.ts';
-import { latestExpiry, openRecords, recordAt } from './records.ts';
+import { latestExpiry, markWaiting, openRecords, recordAt } from './records.ts';
 import { forgetTables } from './schema.ts';
 import type { SessionGate } from './session-gate.ts';
 import { TRAVEL_MS } from './session-gate.ts';
@@ -109,7 +109,7 @@ export class AlarmWork {
     });
     if (unsentRequests(sql).length > 0 || unsentNotices(sql).length > 0 || unsentDecisions(sql).length > 0)
       due.push(this.#failures.queue === 0 ? now : now + backoffAfter(this.#failures.queue));
-    if (hasOutbox(this.#ports)) due.push(now + backoff);
+    if (hasOutbox(sql)) due.push(now + backoff);
     // While an operator is waited for nothing can be forgotten.
     due.push(Math.max(forgetAt(sql), now + (due.includes(Infinity) ? HOUR_MS : backoff)));
     return Math.min(...due);
@@ -128,6 +128,7 @@ export class AlarmWork {
   /** Settles the effects in other systems that are due. One that hangs goes on by itself, because no other alarm fires meanwhile. */
   async #settleDue(): Promise<void> {
     const { sql, now, sleep } = this.#ports;
+    this.#markWaiting();
     const due = openRecords(sql)
       .filter((record) => mayHaveLeft(record) && this.#dueAt(record) <= now())
       .toSorted((a, b) => this.#dueAt(a) - this.#dueAt(b))
@@ -137,6 +138,13 @@ export class AlarmWork {
     const settled = due.map((record) => this.#attempt(() => this.#settle(record)));
     await Promise.race([Promise.all(settled), sleep(TRAVEL_MS, stop.signal)]);
     stop.abort();
+  }
+
+  #markWaiting(): void {
+    for (const record of openRecords(this.#ports.sql)) {
+      const waits = !settlesItself(record, this.#gate);
+      if (record.external !== null && record.external.waits !== waits) markWaiting(this.#ports.sql, record, waits);
+    }
   }
 
   async #settle(record: EffectRecord): Promise<void> {
@@ -154,7 +162,8 @@ export class AlarmWork {
   #dueAt(record: EffectRecord): number {
     const now = this.#ports.now();
     if (this.#gate.isRunning(record.key)) return now + TRAVEL_MS;
-    if (!settlesItself(record, this.#gate)) return Infinity;
+    // Once more, to note that it waits and to tell D1.
+    if (!settlesItself(record, this.#gate)) return record.external?.waits === true ? Infinity : now;
     return this.#settleAt.get(record.key) ?? Math.max(now, (record.external?.last_send_at ?? 0) + TRAVEL_MS);
   }
 
@@ -181,7 +190,7 @@ export class AlarmWork {
   #forget(): void {
     const { sql } = this.#ports;
     const session = theSession(sql);
-    if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0 || hasOutbox(this.#ports)) return;
+    if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0 || hasOutbox(sql)) return;
     forgetTables(sql, headOf(sql, session));
     this.#gate.forget();
   }

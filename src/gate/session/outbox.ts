@@ -4,14 +4,12 @@
  */
 import { byteLength } from '../canonical.ts';
 import { codeOf } from '../outcome.ts';
-import { settlesItself } from '../pipeline/external.ts';
-import type { EffectRecord } from '../ports.ts';
 import type { ApprovalRow } from '../ledger/approval-rows.ts';
 import type { AuditRow } from '../ledger/audit-row.ts';
 import { deliver } from '../ledger/audit.ts';
 import { isRowRefusal } from '../ledger/d1.ts';
 import type { SessionRow } from './session-row.ts';
-import { markSent, markTelling, scopeOf, theSession } from './session-row.ts';
+import { markSent, markTelling, theSession } from './session-row.ts';
 import type { OwnPorts, SessionTables } from './session-tables.ts';
 import { headOf } from './audit-log.ts';
 import type { Unreported } from './records.ts';
@@ -24,15 +22,12 @@ const REPORT_LIMIT_MS = 5_000;
 
 /** Sends until nothing is left. Throws where D1 does not take it; what was read back stays marked as sent. */
 export async function sendOutbox(ports: OwnPorts): Promise<void> {
-  while (hasOutbox(ports)) await sendBatch(ports);
+  while (hasOutbox(ports.sql)) await sendBatch(ports);
 }
 
-export function hasOutbox(ports: OwnPorts): boolean {
-  const { sql } = ports;
+export function hasOutbox(sql: SessionTables): boolean {
   const session = theSession(sql);
-  return (
-    unsentRows(sql, session, 1).length > 0 || unreported(sql).length > 0 || session.told !== toTell(ports, session)
-  );
+  return unsentRows(sql, session, 1).length > 0 || unreported(sql).length > 0 || session.told !== toTell(sql, session);
 }
 
 async function sendBatch(ports: OwnPorts): Promise<void> {
@@ -40,11 +35,11 @@ async function sendBatch(ports: OwnPorts): Promise<void> {
   const session = theSession(sql);
   const rows = withinBytes(unsentRows(sql, session, BATCH_ROWS));
   const approvals = unreported(sql);
-  const telling = toTell(ports, session);
+  const telling = toTell(sql, session);
   const report = {
     uid: session.uid,
     approvals: approvals.map((each) => approvalRow(sql, each, session)),
-    session: telling === session.told ? null : { version: versionOf(sql, session), ...stateOf(ports, session) },
+    session: telling === session.told ? null : { version: versionOf(sql, session), ...stateOf(sql, session) },
   };
   if (report.session !== null && session.told !== '') markTelling(sql);
   const send = (given: AuditRow[]): Promise<string | null> => {
@@ -98,21 +93,15 @@ function withinBytes(rows: AuditRow[]): AuditRow[] {
 }
 
 /** Not the expiry: opening and rejoining write it to D1 themselves, and naming it here would rewrite its index each time. */
-const stateOf = (ports: OwnPorts, session: SessionRow) => ({
-  open_records: workingRecords(ports, session).length,
-  ended_at: session.ended_at,
+const stateOf = (sql: SessionTables, { ended_at }: SessionRow) => ({
+  // Those that wait for an operator are left out: the cron would wake their sessions for nothing.
+  open_records: openRecords(sql).filter(({ external }) => external?.waits !== true).length,
+  ended_at,
 });
-
-/** Open records without those that wait for an operator: the cron would wake their sessions for nothing. */
-function workingRecords(ports: OwnPorts, session: SessionRow): EffectRecord[] {
-  const { sql, tools, now } = ports;
-  const gate = { tools, kit: ports, now, scope: () => scopeOf(session) };
-  return openRecords(sql).filter((record) => settlesItself(record, gate));
-}
 /** Rises with every change of what is told: each comes with a change of a record or with a row. */
 const versionOf = (sql: SessionTables, session: SessionRow): number => countChanges(sql) + headOf(sql, session).seq;
 
-const toTell = (ports: OwnPorts, session: SessionRow): string => JSON.stringify(stateOf(ports, session));
+const toTell = (sql: SessionTables, session: SessionRow): string => JSON.stringify(stateOf(sql, session));
 
 function approvalRow(sql: SessionTables, { record, changed }: Unreported, session: SessionRow): ApprovalRow {
   const { approval, money, refusal } = record;

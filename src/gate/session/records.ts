@@ -194,6 +194,10 @@ export function markSent(sql: SessionSql, { key, round }: EffectRecord, at: numb
   return recordAt(sql, key, round);
 }
 
+/** Notes whether only an operator can settle it. A change like any other, so that D1 takes the report that tells of it. */
+export const markWaiting = (sql: SessionSql, record: EffectRecord, waits: boolean): void =>
+  update(sql, record, { waits: Number(waits) });
+
 /** Throws where an end is noted already: an attempt ends once. */
 export function noteFinal(sql: SessionSql, record: EffectRecord, final: FinalAnswer): EffectRecord {
   const { key, round } = record;
@@ -287,6 +291,7 @@ function externalIn(row: RecordRow): ExternalEffect | null {
     ...{ place, first_send_at, last_send_at },
     sends: whole(row['sends']),
     final: jsonOf(row.final) as FinalAnswer | null,
+    waits: row['waits'] === 1,
   };
 }
 

@@ -130,6 +130,8 @@ export type DecisionAnswer =
   | { refused: 'already_decided'; view: ApprovalView }
   /** 409: a fact that was shown has changed. */
   | { refused: 'stale'; view: ApprovalView }
+  /** 409: an operator paused it; still pending. */
+  | { refused: 'paused'; view: ApprovalView }
   /** 422 */
   | { refused: 'wrong_phrase' | 'no_choice'; view: ApprovalView }
   /** 503: the ledger cannot be read; still pending. */

@@ -24,6 +24,7 @@ const TABLES = [
     policy         TEXT NOT NULL,    -- JSON: the caller's policy as last told
     policy_version INTEGER NOT NULL, -- the higher version wins
     revoked        INTEGER NOT NULL,
+    pauses         TEXT NOT NULL,    -- JSON: scopes of the pauses that may concern this caller, as last told
     expires_at     INTEGER NOT NULL, -- of the last token issued
     ended_at       INTEGER,
     touched_at     INTEGER NOT NULL, -- opened or rejoined
@@ -84,6 +85,7 @@ const TABLES = [
     first_send_at INTEGER,
     last_send_at INTEGER,
     final        TEXT,               -- JSON: how the attempt ended; from then on nothing of it is sent
+    waits        INTEGER NOT NULL DEFAULT 0, -- 1: only an operator can settle it, as the alarm last found
     changed      INTEGER NOT NULL,   -- rises with every change that operators see
     reported     INTEGER NOT NULL,   -- the change D1 was last told of
     PRIMARY KEY (key, round)

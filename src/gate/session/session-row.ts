@@ -27,6 +27,7 @@ const rowSchema = z.object({
   policy: z.string().transform((text): Policy => policySchema.parse(JSON.parse(text))),
   policy_version: z.int(),
   revoked: z.int().transform((value) => value === 1),
+  pauses: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
   expires_at: z.int(),
   ended_at: z.int().nullable(),
   touched_at: z.int(),
@@ -64,9 +65,9 @@ export function insertSession(
     SessionRow,
     'uid' | 'caller_id' | 'session_id' | 'customer_id' | 'requested_by' | 'own' | 'expires_at' | 'touched_at'
   >,
-  { name, policy, version, revoked }: CallerChange,
+  { name, policy, version, revoked, pauses }: CallerChange,
 ): void {
-  const caller = { caller_name: name, policy, policy_version: version, revoked };
+  const caller = { caller_name: name, policy, policy_version: version, revoked, pauses };
   const session: SessionRow = { ...row, ...caller, ended_at: null, sent_seq: 0, noticed_seq: 0, told: '' };
   insertInto(sql, 'session', { id: 1, ...toColumns(session) });
   sql.session = session;
@@ -81,9 +82,9 @@ function update(sql: SessionTables, changes: Partial<SessionRow>): void {
 }
 
 /** Takes a change of the caller where it is newer than what is known. Told twice, or out of order, it changes nothing. */
-export function takeChange(sql: SessionTables, { version, name, policy, revoked }: CallerChange): void {
+export function takeChange(sql: SessionTables, { version, name, policy, revoked, pauses }: CallerChange): void {
   if (version <= theSession(sql).policy_version) return;
-  update(sql, { caller_name: name, policy, revoked, policy_version: version });
+  update(sql, { caller_name: name, policy, revoked, pauses, policy_version: version });
 }
 
 /** The fields a rejoin narrowed, and the expiry of the token it gave where that is later. */
@@ -149,6 +150,7 @@ export function scopeOf(row: SessionRow): Scope {
     approvers: policy.approvers
       .map((address) => address.toLowerCase())
       .filter((address) => address !== row.requested_by),
+    pauses: row.pauses,
     live: row.revoked ? 'revoked' : row.ended_at !== null ? 'ended' : 'live',
   };
 }

@@ -48,8 +48,8 @@ interface EffectBase {
 }
 interface BoundLedgerEffect extends EffectBase {
   readonly external: null;
-  /** Sends the attempt and answers with the ledger's row. Safe to repeat. */
-  send(kit: Kit, attempt: Attempt, context: CallContext): Promise<LedgerRow>;
+  /** Sends the attempt and answers with the ledger's row; null: it waits under a pause. Safe to repeat. */
+  send(kit: Kit, attempt: Attempt, context: CallContext): Promise<LedgerRow | null>;
 }
 interface BoundExternalEffect extends EffectBase {
   readonly external: ExternalRecipe;

@@ -2,7 +2,7 @@
  * An effect whose system of record is another company's API, as its tool declares it and as the gate runs it. All members
  * are pure: the gate sends the requests, and calls these with what was stored when the effect was claimed or approved.
  */
-import { outgoingOf, wireKey, type ToolRequest } from '../backends/backend.ts';
+import { JUDGING, outgoingOf, wireKey, type ToolRequest } from '../backends/backend.ts';
 import type { JsonObject } from '../json.ts';
 import type { Answer, Backend, BackendRecipe, FinalAnswer, Money, Outgoing } from '../ports.ts';
 
@@ -40,9 +40,6 @@ export type ExternalDeclaration<Input, Seen extends JsonObject, Data, Code exten
     find(answer: Item, key: string): Found;
   } | null;
 };
-
-/** Statuses that may refuse: the API has read the request and did nothing. Every other one says nothing. */
-const REFUSING = new Set([400, 402, 404, 410, 422]);
 
 /** An effect in another system as the pipeline runs it. It throws nothing: a tool's own error is `unknown`. */
 export interface ExternalRecipe {
@@ -88,7 +85,7 @@ export function externalRecipe<Input, Seen extends JsonObject, Data, Code extend
     readSend(answer, input, seen) {
       const { status, json } = answer;
       if (status >= 200 && status < 300) return json === null ? null : readItem(json, input, seen);
-      return REFUSING.has(status) ? finalOf(declared.refusal(answer)) : null;
+      return JUDGING.has(status) ? finalOf(declared.refusal(answer)) : null;
     },
     lookupPath(input, effectKey, seen) {
       if (lookup === null) throw new Error(`the backend ${backend.name} has no look-up`);

@@ -211,7 +211,7 @@ describe('an unknown effect', () => {
       String(at.shared.prepare("SELECT json_object('policy', json(policy)) AS p FROM callers").get()?.['p']),
     ) as { policy: Policy };
     at.shared.exec('UPDATE callers SET revoked_at = 1, version = 2');
-    await at.session.tell({ version: 2, name: 'Shop', policy, revoked: true });
+    await at.session.tell({ version: 2, name: 'Shop', policy, revoked: true, pauses: [] });
     at.later(10_000);
     await at.alarm();
     expect(sends(at)).toHaveLength(1);

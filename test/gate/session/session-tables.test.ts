@@ -46,7 +46,7 @@ function opened() {
   const tables = new SessionTables(sql);
   tables.transaction(() => {
     createTables(tables);
-    insertSession(tables, row, { version: 1, name: 'Shop', policy, revoked: false });
+    insertSession(tables, row, { version: 1, name: 'Shop', policy, revoked: false, pauses: [] });
   });
   statements.splice(0);
   return { tables, statements, reborn: () => new SessionTables(sql) };
@@ -61,7 +61,7 @@ describe("the session's row", () => {
 
   it('is in memory what a later life of the object reads', () => {
     const { tables, reborn } = opened();
-    takeChange(tables, { version: 2, name: 'Shop 2', policy: { ...policy, max_steps: 3 }, revoked: true });
+    takeChange(tables, { version: 2, name: 'Shop 2', policy: { ...policy, max_steps: 3 }, revoked: true, pauses: [] });
     markEnded(tables, 7);
     expect(readSession(tables)).toMatchObject({ policy_version: 2, revoked: true, ended_at: 7 });
     expect(readSession(reborn())).toEqual(readSession(tables));

@@ -57,6 +57,7 @@ describe('changeCaller', () => {
       policy: policy({ max_steps: 3 }),
       version: 2,
       revoked: false,
+      pauses: [],
     });
     expect(await actionsOn(id)).toEqual(['create', 'change']);
   });

@@ -14,8 +14,8 @@ export const FURTHER: PlantedBug[] = [
   one(
     'revocation not asked by the ledger',
     ATTEMPTS,
-    'WHERE caller_id = ${place(0)} AND revoked_at IS NULL',
-    'WHERE caller_id = ${place(0)}',
+    'WHERE caller_id = ${caller} AND revoked_at IS NULL',
+    'WHERE caller_id = ${caller}',
   ),
   one('claim before the last attempt is settled', RECORDS, `(ledger = 'applied' OR `, `(ledger = 'applied' AND `),
   {

@@ -46,14 +46,14 @@ export const NAMED: PlantedBug[] = [
   {
     name: 'a refused send without its void',
     replacements: [
-      { file: ATTEMPTS, find: 'FROM guarded WHERE true', replace: 'FROM guarded WHERE code IS NULL' },
+      { file: ATTEMPTS, find: 'FROM guarded WHERE NOT (', replace: 'FROM guarded WHERE code IS NULL AND NOT (' },
       {
         file: ATTEMPTS,
         find: `${SENT}
-  return rowToLedger(results.at(-1)?.[0]);`,
+  const row = results.at(-1)?.[0];`,
         replace: `${SENT}
-  if (results.at(-1)?.[0] === undefined) return { applied: false, code: 'AMOUNT_EXCEEDS_REFUNDABLE', facts: {} };
-  return rowToLedger(results.at(-1)?.[0]);`,
+  const row = results.at(-1)?.[0];
+  if (row === undefined) return { applied: false, code: 'AMOUNT_EXCEEDS_REFUNDABLE', facts: {} };`,
       },
     ],
   },
@@ -96,8 +96,8 @@ ${SENT}`,
   one(
     'effect key made anew for each send',
     'src/gate/pipeline/stages/8-execute.ts',
-    'const effect_key = hashOf([key, attempt]);',
-    'const effect_key = hashOf([key, attempt, gate.now()]);',
+    'const effect_key = effectKeyOf(record);',
+    'const effect_key = effectKeyOf({ key, attempt: attempt * 1e6 + (gate.now() % 1e6) });',
   ),
   one(
     'key without session uid',

@@ -12,6 +12,7 @@ export type Again =
   | { why: 'problems'; problems: FieldProblem[] }
   | { why: 'stale'; shown: string }
   | { why: 'already_decided' }
+  | { why: 'paused' }
   | { why: 'unreadable' };
 
 export type ApprovalPage = {
@@ -115,7 +116,13 @@ const Notice = ({ tone, title, children }: { tone: Tone; title: string; children
   </div>
 );
 
-const AgainNotice = ({ page, why }: { page: ApprovalPage; why: 'stale' | 'already_decided' | 'unreadable' }) => (
+const AgainNotice = ({
+  page,
+  why,
+}: {
+  page: ApprovalPage;
+  why: 'stale' | 'already_decided' | 'paused' | 'unreadable';
+}) => (
   <div role="alert" tabindex={-1} autofocus>
     {why === 'stale' && (
       <Notice tone="warn" title="The ledger has changed, so nothing was decided">
@@ -128,6 +135,14 @@ const AgainNotice = ({ page, why }: { page: ApprovalPage; why: 'stale' | 'alread
     {why === 'already_decided' && (
       <Notice tone="warn" title="Your answer was not needed any more">
         <p>{whyTooLate(page)}</p>
+      </Notice>
+    )}
+    {why === 'paused' && (
+      <Notice tone="warn" title="An operator paused this, so nothing was decided">
+        <p>
+          The request still waits, and its time runs. You may reject it now. To approve it, send your answer again when
+          the operator has lifted the pause; everything you typed is kept below.
+        </p>
       </Notice>
     )}
     {why === 'unreadable' && (

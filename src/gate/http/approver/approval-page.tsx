@@ -123,6 +123,8 @@ function showAgain(c: HttpContext, link: Link, form: DecisionForm, answer: NotDe
         again: { why: 'stale', shown: form.shown },
         typed: { note: form.note },
       });
+    case 'paused':
+      return answerPage(c, 409, { ...page, again: { why: 'paused' }, typed: form });
     case 'unreadable':
       c.header('Retry-After', '30');
       return answerPage(c, 503, { ...page, again: { why: 'unreadable' }, typed: form });

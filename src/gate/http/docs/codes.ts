@@ -59,6 +59,7 @@ export const GATE_CODES: Record<GateCode, Meaning> = {
   },
   INTERNAL_ERROR: { stages: [5, 8], meaning: 'A fault inside; the message holds the id that finds it in the log.' },
   CALLER_REVOKED: { stages: [6, 8], meaning: 'The caller was revoked before the action was done.' },
+  PAUSED: { stages: [6, 8], meaning: 'An operator paused the tool, the caller or everything; reads go on.' },
   SUBJECT_BUSY: {
     stages: [8],
     meaning: 'Another action on the same subject, such as the same payment, is under way in another system.',

@@ -5,6 +5,7 @@ import { adminAudit } from './admin-audit.ts';
 import { adminCallers } from './admin-callers.ts';
 import { adminEffects } from './admin-effects.ts';
 import { adminLedger } from './admin-ledger.ts';
+import { adminPauses } from './admin-pauses.ts';
 import type { HttpEnv } from '../shared/context.ts';
 import { operatorOnly } from '../shared/credentials.ts';
 
@@ -14,4 +15,5 @@ export const admin = new Hono<HttpEnv>()
   .route('/approvals', adminApprovals)
   .route('/audit', adminAudit)
   .route('/ledger', adminLedger)
-  .route('/effects', adminEffects);
+  .route('/effects', adminEffects)
+  .route('/pauses', adminPauses);

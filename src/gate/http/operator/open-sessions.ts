@@ -32,21 +32,34 @@ export async function tellOpenSessions(
   change: CallerChange,
 ): Promise<{ told: number; queued: number }> {
   const now = Date.now();
-  const page = (after: string | null, limit: number): Promise<SessionPlace[]> =>
-    openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit);
+  const page: PageOfSessions = (after, limit) => openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit);
 
   const first = await page(null, TOLD_AT_ONCE);
   const missed = await missedOf(env, first, (session) => session.tell(change), now + ASKING_MS);
   await queueTelling(env, missed);
-  let queued = missed.length;
-  let after = first.length === TOLD_AT_ONCE ? first.at(-1)?.uid : undefined;
-  while (after !== undefined) {
-    const rest = await page(after, QUEUE_BATCH);
-    await queueTelling(env, rest);
-    queued += rest.length;
-    after = rest.length === QUEUE_BATCH ? rest.at(-1)?.uid : undefined;
+  const last = first.length === TOLD_AT_ONCE ? first.at(-1)?.uid : undefined;
+  const rest = last === undefined ? 0 : await queueSessions(env, page, last);
+  return { told: first.length - missed.length, queued: missed.length + rest };
+}
+
+/** Has the queue tell a caller's open sessions what it has become; how many they are. */
+export async function queueOpenSessions(env: Env, callerId: string): Promise<number> {
+  const now = Date.now();
+  return queueSessions(env, (after, limit) => openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit), null);
+}
+
+type PageOfSessions = (after: string | null, limit: number) => Promise<SessionPlace[]>;
+
+async function queueSessions(env: Env, page: PageOfSessions, behind: string | null): Promise<number> {
+  let [queued, after]: [number, string | null] = [0, behind];
+  for (;;) {
+    const some = await page(after, QUEUE_BATCH);
+    await queueTelling(env, some);
+    queued += some.length;
+    const last = some.at(-1);
+    if (last === undefined || some.length < QUEUE_BATCH) return queued;
+    after = last.uid;
   }
-  return { told: first.length - missed.length, queued };
 }
 
 /**

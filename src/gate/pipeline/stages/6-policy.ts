@@ -4,6 +4,7 @@
  */
 import type { PolicyLimit, Refusal } from '../../outcome.ts';
 import { limitsIn } from '../../policy/limits.ts';
+import { isPaused } from '../../policy/pauses.ts';
 import type { Scope } from '../../ports.ts';
 import type { CheckedCall, PermittedCall, Step } from '../calls.ts';
 import type { Gate } from '../gate.ts';
@@ -15,7 +16,7 @@ const MAX_OPENED_APPROVALS = 10;
 
 export function policy(call: CheckedCall, gate: Gate): Step<PermittedCall> {
   const scope = gate.scope();
-  const outlived = noLongerAllowed(call, scope, gate);
+  const outlived = noLongerAllowed(call, scope, gate) ?? paused(call, scope);
   if (outlived !== null) return { ok: false, refusal: outlived };
   const limit = amountLimit(call, scope, gate) ?? (needsPerson(call, scope) ? approvalLimit(call, scope, gate) : null);
   if (limit === null) return { ok: true, call: { ...call, permitted: true } };
@@ -33,6 +34,10 @@ function noLongerAllowed(call: CheckedCall, scope: Scope, gate: Gate): Refusal |
   const allowed = allowedTool(call.definition.name, gate);
   return 'code' in allowed ? allowed : null;
 }
+
+/** What a person approved waits; whether it does is for those who carry it out to see. */
+const paused = ({ definition, approval }: CheckedCall, scope: Scope): Refusal | null =>
+  approval === null && isPaused(scope, definition.name) ? { code: 'PAUSED' } : null;
 
 function amountLimit(call: CheckedCall, scope: Scope, gate: Gate): PolicyLimit | null {
   const { money } = call.bound;

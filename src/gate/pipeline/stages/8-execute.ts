@@ -66,7 +66,7 @@ async function settledBy(
   gate: Gate,
   started_at: number,
   tryMs: number,
-  work: (signal: AbortSignal) => Promise<LedgerRow>,
+  work: (signal: AbortSignal) => Promise<LedgerRow | null>,
 ): Promise<LedgerRow | null> {
   try {
     return await gate.upstream.run(work, { tryMs, deadline: deadlineOf({ started_at }) });
@@ -82,5 +82,6 @@ function attemptOf(record: EffectRecord, gate: Gate): Attempt {
   const { key, attempt, tool, backend, money } = record;
   const effect_key = effectKeyOf(record);
   const subject = record.subject ?? effect_key;
-  return { effect_key, call_key: key, attempt, uid, caller_id, tool, backend, subject, money };
+  const waits = record.approval !== null;
+  return { effect_key, call_key: key, attempt, uid, caller_id, tool, backend, subject, money, waits };
 }
