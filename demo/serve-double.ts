@@ -3,9 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What becomes of one request. `late`: it is done so many ms after its connection was dropped. */
+/**
+ * What becomes of one request: `lost`, its connection is dropped before it is done, or `lost after` it; `reset`, the connection
+ * is reset; `hangs`, it is never answered; `doubled`, it arrives twice; `late`, it is done so many ms after its connection was
+ * dropped; `answer`, it is answered so instead, or `answer after` it was done.
+ */
 export type HttpFault =
-  | { kind: 'lost' | 'lost after' | 'hangs' | 'hangs after' | 'doubled' }
+  | { kind: 'lost' | 'lost after' | 'reset' | 'reset after' | 'hangs' | 'hangs after' | 'doubled' }
   | { kind: 'late'; ms: number }
   | { kind: 'answer' | 'answer after'; status: number; body: string };
 
@@ -13,7 +17,7 @@ export type DoubleServer = {
   url: string;
   /** Faults of the next requests to a route such as `POST /v1/refunds` whose address or body holds `about`, in order. */
   plan(route: string, about: string, ...faults: HttpFault[]): void;
-  /** While set, every request meets it. */
+  /** While set, every request meets it, such as a 503 of a system that is down. */
   always: HttpFault | null;
   stop(): Promise<void>;
 };
@@ -50,6 +54,11 @@ export async function serveDouble(handle: (request: Request) => Promise<Response
       case 'lost after':
         await arrive();
         return void outgoing.destroy();
+      case 'reset':
+        return void incoming.socket.resetAndDestroy();
+      case 'reset after':
+        await arrive();
+        return void incoming.socket.resetAndDestroy();
       case 'hangs':
         return;
       case 'hangs after':

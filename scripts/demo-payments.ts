@@ -13,7 +13,7 @@ const PAYMENT = 'pi_3Qdemopayment';
 const REFUND = { payment: PAYMENT, amount: 800, currency: 'USD', reason: 'requested_by_customer' };
 const SETTLE_LIMIT_MS = 30_000;
 
-const outcome = z.object({ code: z.string(), replayed: z.boolean() });
+const outcome = z.object({ code: z.string(), replayed: z.boolean(), message: z.string().optional() });
 const effects = z.object({ rows: z.array(z.unknown()) });
 
 export type PaymentsDemo = { double: StripeDouble; server: DoubleServer; variables: Record<string, string> };
@@ -42,7 +42,8 @@ export async function playPayments({ url, adminToken, apiKey }: At, { double, se
     const made = double.refunds.length - before;
     number += 1;
     const row = { says, ...call };
-    console.log(tableRow(number, row, { ...told, fromRecord: told.replayed }, made === 0 ? '—' : 'refunded once'));
+    console.log(tableRow(number, row, { ...told, fromRecord: told.replayed }, wordOf(made)));
+    if (told.message !== undefined) console.log(`       told: ${told.message}`);
   };
 
   server.plan('POST /v1/refunds', PAYMENT, { kind: 'lost after' });
@@ -50,10 +51,15 @@ export async function playPayments({ url, adminToken, apiKey }: At, { double, se
   await propose('refunds 8.00; the answer is lost, and so is the look-up', REFUND);
   await propose('tries another amount meanwhile', { ...REFUND, amount: 900 });
   const waited = await untilSettled(() => askJson(`${url}/admin/effects`, adminToken));
-  console.log(`     ► nobody does anything: the gate looks the refund up and settles it (${waited} s)`);
+  console.log(`     ► the gate looks the refund up by itself and settles it (${waited} s)`);
   await propose('asks again', REFUND);
   console.log(booksOf(double));
 }
+
+const wordOf = (refunds: number): string => {
+  if (refunds === 0) return '—';
+  return refunds === 1 ? 'refunded once' : `refunded ${refunds} times`;
+};
 
 /** Seconds until no effect is unknown. */
 async function untilSettled(list: () => Promise<unknown>): Promise<number> {
@@ -70,5 +76,8 @@ function booksOf({ refunds, posted }: StripeDouble): string {
   const lines = refunds.map(
     ({ id, payment_intent, amount }) => `  ${id}  ${payment_intent}  ${(amount / 100).toFixed(2)}`,
   );
-  return `\nThe double's own books: ${refunds.length} refund, ${posted.length} request, ${keys} key.\n${lines.join('\n')}`;
+  const counts = [counted(refunds.length, 'refund'), counted(posted.length, 'request'), counted(keys, 'key')];
+  return `\nThe double's own books: ${counts.join(', ')}.\n${lines.join('\n')}`;
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

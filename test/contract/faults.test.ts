@@ -12,17 +12,19 @@ import { freshWorker, type OwnClient } from './client.ts';
 
 const FAULTS: [what: string, fault: HttpFault][] = [
   ['is lost on its way', { kind: 'lost' }],
-  ['is done, and its connection reset', { kind: 'lost after' }],
+  ['is done, and its connection closed', { kind: 'lost after' }],
   ['is done, and never answered', { kind: 'hangs after' }],
   ['is never answered', { kind: 'hangs' }],
   ['is delivered twice', { kind: 'doubled' }],
-  ['is done three seconds after its connection was reset', { kind: 'late', ms: 3_000 }],
+  ['is done three seconds after its connection was closed', { kind: 'late', ms: 3_000 }],
   ['is done, and answered 500', { kind: 'answer after', status: 500, body: '{}' }],
   ['is done, and answered 401', { kind: 'answer after', status: 401, body: '{}' }],
   ['is done, and answered with a page', { kind: 'answer after', status: 200, body: '<html>' }],
   ['is done, and answered with 1 MiB', { kind: 'answer after', status: 200, body: 'x'.repeat(1_048_576) }],
   ['is refused with 401 before its key is looked up', { kind: 'answer', status: 401, body: '{}' }],
   ['is refused with 429', { kind: 'answer', status: 429, body: '{}' }],
+  ['is reset on its way', { kind: 'reset' }],
+  ['is done, and its connection reset by the other side', { kind: 'reset after' }],
 ];
 const MOMENTS = ['a call', 'a decision', 'the alarm'] as const;
 type Moment = (typeof MOMENTS)[number];

@@ -9,14 +9,25 @@ const charge = (random: Random) => ({
   amount_refunded: 0,
   currency: random.pick(['usd', 'brl', 'isk']),
   disputed: random.chance(0.1),
-  payment_intent: random.chance(0.5) ? 'pi_3QexampleB4Z1' : null,
+  payment_intent: random.pick([
+    null,
+    { id: 'pi_3QexampleB4Z1', metadata: { customer_id: 'CUS-1' } },
+    'pi_3QexampleB4Z1',
+  ]),
   metadata: random.chance(0.9) ? { customer_id: 'CUS-1' } : {},
+});
+
+const intent = (random: Random) => ({
+  id: 'pi_3QexampleB4Z1',
+  currency: random.pick(['usd', 'brl', 'isk', 'odd']),
+  metadata: random.chance(0.9) ? { customer_id: 'CUS-1' } : {},
+  latest_charge: random.chance(0.9) ? charge(random) : null,
 });
 
 function bodyOf(random: Random): string {
   return random.pick([
     () => JSON.stringify(charge(random)),
-    () => JSON.stringify({ id: 'pi_3QexampleB4Z1', metadata: { customer_id: 'CUS-1' }, latest_charge: charge(random) }),
+    () => JSON.stringify(intent(random)),
     () =>
       JSON.stringify({
         id: 're_1',
@@ -26,7 +37,10 @@ function bodyOf(random: Random): string {
       }),
     () =>
       JSON.stringify({
-        error: { code: random.pick(['charge_already_refunded', 'charge_disputed', 'idempotency_error']) },
+        error: {
+          type: random.pick(['invalid_request_error', 'card_error', 'idempotency_error', 'odd']),
+          code: random.pick(['charge_already_refunded', 'charge_disputed', 'resource_missing', null]),
+        },
       }),
     () => JSON.stringify({ has_more: random.chance(0.5), data: [{ metadata: null }, { metadata: {} }] }),
     () => '[]',

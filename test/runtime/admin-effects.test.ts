@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { wireKey } from '../../src/gate/backends/backend.ts';
+import { stripe as recipe } from '../../src/tools/payments/stripe.ts';
 import { later, moveOn, standStill } from '../support/effects.ts';
 import {
   effectKeyIn,
@@ -18,7 +19,7 @@ import { rowsIn, runAlarm } from '../support/inside.ts';
 import { asOperator, type Answer } from '../support/over-http.ts';
 import { outcomeOf } from '../support/session.ts';
 
-const QUIET_MS = 900_000;
+const { quietMs: QUIET_MS, keepMs: KEEP_MS } = recipe;
 const EVIDENCE = 'Looked up in the dashboard of Stripe.';
 
 beforeEach(() => {
@@ -175,7 +176,7 @@ describe('POST /admin/effects/{key}/resend', () => {
 
   it('is 409 once the key may be forgotten', async () => {
     const { key, payment } = await unknown(false);
-    later(24 * 60 * 60_000 - QUIET_MS);
+    later(KEEP_MS - QUIET_MS);
     expect(said(await resend(key))).toMatchObject({
       status: 409,
       detail: expect.stringContaining('may have forgotten the key') as string,

@@ -20,7 +20,8 @@ import { runAlarm, rowsIn } from '../support/inside.ts';
 import { meterSession } from '../support/metered-session.ts';
 
 type Cost = { hops: number; session: number; d1: number };
-const refused: NetworkFault = async () => Response.json({ error: { code: 'charge_disputed' } }, { status: 400 });
+const refused: NetworkFault = async () =>
+  Response.json({ error: { type: 'invalid_request_error', code: 'charge_disputed' } }, { status: 400 });
 
 beforeEach(() => {
   standStill();
