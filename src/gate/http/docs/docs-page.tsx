@@ -2,7 +2,7 @@
 import { raw } from 'hono/html';
 import { micromark } from 'micromark';
 import type { HttpContext } from '../shared/context.ts';
-import { answerDocument, newNonce } from '../shared/page.tsx';
+import { answerDocument, setContentPolicy } from '../shared/page.tsx';
 
 /** What these pages have beyond the approver's page. */
 const STYLE = `
@@ -24,11 +24,6 @@ li { margin-bottom: 6px; }
 
 /** Each heading's id is its text: `Tool get_order` is `tool-get_order`. Markup in `markdown` is shown and not interpreted. */
 export function answerPage(c: HttpContext, title: string, markdown: string): Promise<Response> {
-  const nonce = newNonce();
-  c.header(
-    'Content-Security-Policy',
-    `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; frame-ancestors 'none'`,
-  );
   const brand = (
     <>
       <a href="/docs">
@@ -47,7 +42,7 @@ export function answerPage(c: HttpContext, title: string, markdown: string): Pro
       (_, tag: string, text: string) => `<${tag} id="${idOf(text)}">${text}</${tag}>`,
     ),
   );
-  return answerDocument(c, nonce, { status: 200, title, brand, body, isListed: true, style: STYLE });
+  return answerDocument(c, setContentPolicy(c), { status: 200, title, brand, body, style: STYLE });
 }
 
 const idOf = (heading: string): string =>
