@@ -33,7 +33,10 @@ function routePattern(c: HttpContext): string | null {
   return matchedRoutes(c).findLast(({ method }) => method !== 'ALL')?.path ?? null;
 }
 
-/** One log line a request, of ids, patterns and fixed words: a URL holds link tokens, a header addresses and credentials. */
+/**
+ * One log line a request, of ids, patterns and fixed words: a URL holds link tokens, a header addresses and credentials.
+ * Calls that were answered as usual have their lines from the session object, with the id of the request.
+ */
 const logged: MiddlewareHandler<HttpEnv> = async (c, next) => {
   const startedAt = Date.now();
   const requestId = crypto.randomUUID();
@@ -41,12 +44,14 @@ const logged: MiddlewareHandler<HttpEnv> = async (c, next) => {
   c.header('X-Request-Id', requestId);
   await next();
   const reason = c.get('reason');
+  const { status } = c.res;
+  if (c.get('isLogged') === true && status === 200 && reason === undefined) return;
   logLine({
     event: 'request',
     request_id: requestId,
     method: c.req.method,
     route: routePattern(c),
-    status: c.res.status,
+    status,
     duration_ms: Date.now() - startedAt,
     ...(reason === undefined ? {} : { reason }),
   });

@@ -36,7 +36,10 @@ describe('a start of the Worker', () => {
     expect([...packages]).not.toContain(name);
   });
 
-  it.each(['openapi.ts', 'docs-page.tsx', 'llms.ts', 'codes.ts'])('does not load the documents: %s', (file) => {
-    expect([...files]).not.toContain(`src/gate/http/docs/${file}`);
-  });
+  it.each(['openapi.ts', 'docs-page.tsx', 'docs-text.ts', 'llms.ts', 'codes.ts'])(
+    'does not load the documents: %s',
+    (file) => {
+      expect([...files]).not.toContain(`src/gate/http/docs/${file}`);
+    },
+  );
 });

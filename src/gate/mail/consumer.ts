@@ -11,14 +11,13 @@ import { inTime } from '../time.ts';
 import { approvalMail, decidedMail, noticeMail, type Mail } from './messages.ts';
 import { backoffSeconds, errorCode, HANDLING_MS, queueMessageSchema, QUOTA_SPENT, type Log } from './queue-message.ts';
 
-/** What telling a session of its caller's change takes. */
-export type TellPorts = {
+type TellPorts = {
   session: (object: string) => Pick<SessionRpc, 'tell'>;
   /** The current version of the caller; null if it does not exist. */
   callerChange: (callerId: string) => Promise<CallerChange | null>;
 };
 
-/** What the consumer needs of the Worker; src/index.ts hands it in. */
+/** What the consumer needs of the Worker. */
 export type MailPorts = Pick<TellPorts, 'callerChange'> & {
   config: Pick<Config, 'mailFrom' | 'loopback'>;
   email: Pick<SendEmail, 'send'>;
@@ -34,7 +33,7 @@ const ADDRESS = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[
 /** The mail service will never deliver to this address; trying again would only cost reputation. */
 const NEVER_DELIVERABLE = new Set(['E_RECIPIENT_NOT_ALLOWED', 'E_RECIPIENT_SUPPRESSED']);
 
-/** Handles each message of a batch by itself: what one of them meets delays none of the others. */
+/** Handles the messages of a batch in parallel, so that one that hangs does not delay the others. */
 export async function consumeMessages(batch: MessageBatch, ports: MailPorts): Promise<void> {
   await Promise.all(batch.messages.map((message) => consume(message, ports)));
 }
@@ -83,7 +82,7 @@ async function act(message: QueueMessage, ports: MailPorts): Promise<void> {
 }
 
 /** Harmless to repeat and in any order: a session keeps the newest. */
-export async function tellChange(
+async function tellChange(
   { object, caller_id }: Extract<QueueMessage, { type: 'tell' }>,
   { session, callerChange }: TellPorts,
 ): Promise<void> {
@@ -105,7 +104,7 @@ async function send(task: MailTask, { config, email }: MailPorts): Promise<strin
       subject,
       text,
       html,
-      // RFC 3834: answering machines keep quiet, and nobody's holiday note reaches the sender.
+      // RFC 3834: answering machines do not reply to the sender.
       headers: { 'Auto-Submitted': 'auto-generated' },
     });
     return null;
@@ -114,4 +113,36 @@ async function send(task: MailTask, { config, email }: MailPorts): Promise<strin
     if (NEVER_DELIVERABLE.has(code)) return code;
     throw error;
   }
+}
+
+export type DeadLetterPorts = Pick<MailPorts, 'callerChange' | 'log'> & {
+  session: (object: string) => Pick<SessionRpc, 'delivered' | 'tell'>;
+};
+
+/**
+ * Marks the address of an approval's mail undeliverable, still tells sessions of their caller's change, and logs everything.
+ * A change that is lost would leave a removed approver's link and a revoked agent's reads good until the session ends. While
+ * the object cannot be reached, or the Worker is not configured, it is tried again: a hundred times, which is four days.
+ */
+export async function buryDeadLetters(batch: MessageBatch, ports: DeadLetterPorts): Promise<void> {
+  await Promise.all(batch.messages.map((message) => bury(message, ports)));
+}
+
+async function bury(message: Message, ports: DeadLetterPorts): Promise<void> {
+  const { log } = ports;
+  const parsed = queueMessageSchema.safeParse(message.body);
+  const ids = { message_id: message.id, ...parsed.data };
+  try {
+    if (parsed.success) await inTime(actOnLetter(parsed.data, ports), HANDLING_MS);
+    log({ event: 'dead_letter', ...ids, ...(parsed.success ? {} : { code: 'UNREADABLE_MESSAGE' }) });
+    message.ack();
+  } catch (error) {
+    log({ event: 'dead_letter_failed', ...ids, code: errorCode(error), attempt: message.attempts });
+    message.retry({ delaySeconds: backoffSeconds(message.attempts) });
+  }
+}
+
+async function actOnLetter(message: QueueMessage, ports: DeadLetterPorts): Promise<void> {
+  if (message.type === 'approval') await ports.session(message.object).delivered(message, 'undeliverable');
+  if (message.type === 'tell') await tellChange(message, ports);
 }

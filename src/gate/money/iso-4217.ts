@@ -17,41 +17,11 @@ const CODES: Readonly<Record<number, string>> = {
   4: 'CLF UYW',
 };
 
-/** What people write for a currency instead of its code. */
-const SYMBOLS: Readonly<Record<string, string>> = {
-  AUD: 'A$ $',
-  BRL: 'R$',
-  CAD: 'CA$ C$ $',
-  CHF: 'Fr. Fr',
-  CLP: '$',
-  CNY: '¥ 元',
-  COP: '$',
-  CZK: 'Kč',
-  DKK: 'kr. kr',
-  EUR: '€',
-  GBP: '£',
-  HKD: 'HK$ $',
-  HUF: 'Ft',
-  IDR: 'Rp',
-  ILS: '₪',
-  INR: '₹',
-  JPY: '¥ ￥ 円',
-  KRW: '₩',
-  MXN: 'MX$ $',
-  NOK: 'kr',
-  NZD: 'NZ$ $',
-  PLN: 'zł',
-  RUB: '₽',
-  SEK: 'kr',
-  SGD: 'S$ $',
-  THB: '฿',
-  TRY: '₺',
-  TWD: 'NT$ $',
-  UAH: '₴',
-  USD: 'US$ $',
-  VND: '₫',
-  ZAR: 'R',
-};
+/** What people write for a currency instead of its code, longest first. */
+const SYMBOLS =
+  'AUD A$ $, BRL R$, CAD CA$ C$ $, CHF Fr. Fr, CLP $, CNY ¥ 元, COP $, CZK Kč, DKK kr. kr, EUR €, GBP £, ' +
+  'HKD HK$ $, HUF Ft, IDR Rp, ILS ₪, INR ₹, JPY ¥ ￥ 円, KRW ₩, MXN MX$ $, NOK kr, NZD NZ$ $, PLN zł, RUB ₽, ' +
+  'SEK kr, SGD S$ $, THB ฿, TRY ₺, TWD NT$ $, UAH ₴, USD US$ $, VND ₫, ZAR R';
 
 const DECIMALS = new Map(
   Object.entries(CODES).flatMap(([decimals, codes]) =>
@@ -59,8 +29,9 @@ const DECIMALS = new Map(
   ),
 );
 
-/** How many decimals a currency has; null for what is none of ISO 4217, or has no minor unit. */
+const SYMBOLS_OF = new Map(SYMBOLS.split(', ').map((each) => [each.slice(0, 3), each.slice(4).split(' ')]));
+
+/** How many decimals a currency has; null for a code that ISO 4217 does not name or that has no minor unit. */
 export const decimalsOf = (currency: string): number | null => DECIMALS.get(currency) ?? null;
 
-/** The currency's symbols, longest first. */
-export const symbolsOf = (currency: string): readonly string[] => SYMBOLS[currency]?.split(' ') ?? [];
+export const symbolsOf = (currency: string): readonly string[] => SYMBOLS_OF.get(currency) ?? [];

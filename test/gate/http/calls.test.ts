@@ -30,6 +30,42 @@ describe('calls', () => {
     expect(headers.get('toolgate-audit')).toBe('3:hash3');
   });
 
+  describe('the log line of the request', () => {
+    const linesOf = (): string[] => vi.mocked(console.log).mock.calls.map(([line]) => String(line));
+    const replayed = (request: CallRequest): CallAnswer => {
+      const answer = doneAt(3, request);
+      return 'outcome' in answer ? { ...answer, outcome: { ...answer.outcome, replayed: true } } : answer;
+    };
+
+    it('is left to the session object, which wrote the row', async () => {
+      await (await callsRoute()).send({ tool: 'get_order' });
+      expect(linesOf()).toEqual([]);
+    });
+
+    it.each([
+      ['the answer was replayed', replayed],
+      ['the call left no row', (request: CallRequest) => ({ ...doneAt(3, request), audit: null })],
+      ['the call was refused', () => ({ refused: 'session_exhausted' }) as const],
+    ])('is written if %s', async (_why, answer) => {
+      const { headers, status } = await (await callsRoute(answer)).send({ tool: 'get_order' });
+      expect(linesOf().map((line) => JSON.parse(line) as unknown)).toEqual([
+        expect.objectContaining({ event: 'request', request_id: headers.get('x-request-id'), status }),
+      ]);
+    });
+
+    it('is written if one of several calls has no line', async () => {
+      const { post } = await agentApp({
+        call: async (request) => (request.tool === 'a' ? doneAt(1, request) : replayed(request)),
+        tools: async () => [],
+      });
+      const use = (name: string) => ({ type: 'tool_use', id: name, name, input: {} });
+      await post('/v1/calls/anthropic', { content: [use('a'), use('a')] });
+      expect(linesOf()).toEqual([]);
+      await post('/v1/calls/anthropic', { content: [use('b'), use('a')] });
+      expect(linesOf()).toHaveLength(1);
+    });
+  });
+
   it('asks as the session of the token, with the request id of the answer', async () => {
     const { heard, send } = await callsRoute();
     const { headers } = await send({ tool: 'get_order', call_id: 'c1' });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { buryDeadLetters } from '../../../src/gate/mail/dead-letters.ts';
+import { buryDeadLetters } from '../../../src/gate/mail/consumer.ts';
 import type { LogLine } from '../../../src/gate/mail/queue-message.ts';
 import type { CallerChange } from '../../../src/gate/ports.ts';
 import type { QueueMessage } from '../../../src/gate/session/rpc.ts';

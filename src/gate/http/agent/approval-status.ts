@@ -1,13 +1,14 @@
-/** The agent's view of an approval: it may look and wait, never decide (docs/specification.md#asking-about-an-approval). The approver's page is another file. */
+/** The agent's view of an approval: it may look and wait, never decide (docs/specification.md#asking-about-an-approval). */
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { observe } from '../../observation/observe.ts';
+import type { Outcome } from '../../outcome.ts';
 import type { ApprovalAnswer } from '../../session/rpc.ts';
 import { timestamp } from '../../time.ts';
 import { refuseQuery } from '../shared/body.ts';
-import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
+import { sessionStub, type HttpEnv } from '../shared/context.ts';
 import { authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
-import { answerModelText, wantsModelText } from './model-text.ts';
+import { answerOutcome } from './calls.ts';
 import { describeRoute } from '../shared/operation.ts';
 import { approvalNotice, outcome } from './outcome-schema.ts';
 import { problem } from '../shared/problem.ts';
@@ -38,7 +39,7 @@ const getApproval = describeRoute(() => {
   });
   return {
     id: 'getApproval',
-    summary: 'How an approval of this session stands',
+    summary: 'The state of an approval of this session',
     description: 'With `Accept: text/plain` the answer is the text for the model.',
     credential: 'agent',
     query: ApprovalQuery,
@@ -64,9 +65,8 @@ export const approvals = new Hono<HttpEnv>().get('/:id', getApproval, async (c) 
     Number(query.data.wait),
   );
   if (!('refused' in answer)) {
-    return wantsModelText(c)
-      ? answerModelText(c, observe(answer.outcome, c.get('registry')))
-      : c.json(shownApproval(c, answer));
+    const told = observe(answer.outcome, c.get('registry'));
+    return answerOutcome(c, told, shownApproval(answer, told));
   }
   switch (answer.refused) {
     case 'unauthorized':
@@ -78,8 +78,8 @@ export const approvals = new Hono<HttpEnv>().get('/:id', getApproval, async (c) 
   }
 });
 
-/** `outcome` is there once there is a result to hand to the model: until then it would only say to wait. */
-function shownApproval(c: HttpContext, { expires_at, decided_at, note, sent, outcome, ...rest }: Approval) {
+/** `outcome` is shown once there is a result for the model: until then it would only say to wait. */
+function shownApproval({ expires_at, decided_at, note, sent, outcome: _stored, ...rest }: Approval, told: Outcome) {
   const isOpen = rest.status === 'pending' || rest.status === 'approved';
   return {
     ...rest,
@@ -87,6 +87,6 @@ function shownApproval(c: HttpContext, { expires_at, decided_at, note, sent, out
     ...(decided_at === null ? {} : { decided_at: timestamp(decided_at) }),
     ...(note === null ? {} : { note }),
     ...(sent === null ? {} : { sends: sent.sends, last_send_at: timestamp(sent.last_send_at) }),
-    ...(isOpen ? {} : { outcome: observe(outcome, c.get('registry')) }),
+    ...(isOpen ? {} : { outcome: told }),
   };
 }

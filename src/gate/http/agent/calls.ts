@@ -1,19 +1,26 @@
 /** One call, one outcome: `POST /v1/calls` (docs/specification.md#one-call). */
 import { Hono } from 'hono';
+import { accepts } from 'hono/accepts';
 import * as z from 'zod';
+import type { SessionClaims } from '../../auth/tokens.ts';
+import { observationText } from '../../observation/text.ts';
+import type { Outcome } from '../../outcome.ts';
 import { readAgentBody } from '../shared/body.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
-import { authenticateAgent } from '../shared/credentials.ts';
-import { IdempotencyKey, idempotencyKey } from './idempotency-key.ts';
+import { authenticateAgent, refuseAgent } from '../shared/credentials.ts';
 import { describeRoute, type HeaderName } from '../shared/operation.ts';
-import { answerModelText, wantsModelText } from './model-text.ts';
+import { problem } from '../shared/problem.ts';
 import { outcome } from './outcome-schema.ts';
 import { proposeAs, refuseCall, type Standing } from './send-call.ts';
 
-/** The host's own id of a call: sent again, with the same call, it asks what became of it. */
 export const CallId = z
   .string()
   .regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 printable ASCII characters without spaces');
+
+/** The header with which a host names its request, so that it can send it again when the answer is lost. */
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,120}$/, 'must be 1 to 120 printable ASCII characters without spaces');
 
 /**
  * Refuses only what no stage can answer. Any `tool` name and `arguments` of any type make a proposed call, which gets an
@@ -30,7 +37,7 @@ export const CallBody = z.strictObject({
   ),
 });
 
-/** Where the last call of an answer stands. */
+/** The headers of {@link showStanding}. */
 export const STANDING = ['RateLimit-Policy', 'RateLimit', 'Toolgate-Audit'] as const satisfies HeaderName[];
 
 const call = describeRoute(() => ({
@@ -66,7 +73,7 @@ export const calls = new Hono<HttpEnv>().post('/', call, async (c) => {
   const proposed = await proposeAs(c, agent, { ...body, arguments: body.arguments, ...named });
   if ('refused' in proposed) return refuseCall(c, proposed);
   if (proposed.standing !== null) showStanding(c, proposed.standing);
-  return wantsModelText(c) ? answerModelText(c, proposed.outcome) : c.json(proposed.outcome);
+  return answerOutcome(c, proposed.outcome);
 });
 
 /** The budget as RateLimit fields (a host need not count), and the audit row's hash: evidence that the host can keep. */
@@ -74,4 +81,31 @@ export function showStanding(c: HttpContext, { max_steps, steps_left, audit }: S
   c.header('RateLimit-Policy', `"steps";q=${max_steps}`);
   c.header('RateLimit', `"steps";r=${steps_left}`);
   if (audit !== null) c.header('Toolgate-Audit', `${audit.seq}:${audit.hash}`);
+}
+
+/** The key that was sent, if any. It must be equal to `callId`, the name of the call in the body, if both are given. */
+export async function idempotencyKey(
+  c: HttpContext,
+  agent: SessionClaims,
+  callId?: string,
+): Promise<string | undefined | Response> {
+  const key = c.req.header('idempotency-key');
+  if (key === undefined) return undefined;
+  const { error } = IdempotencyKey.safeParse(key);
+  const flaw =
+    error?.issues[0]?.message ?? (callId === undefined || callId === key ? null : 'must be the same as call_id');
+  if (flaw === null) return key;
+  const detail = `header Idempotency-Key ${flaw}`;
+  return refuseAgent(c, agent, problem(c, 'invalid-body', { reason: 'idempotency_key', detail }));
+}
+
+/**
+ * The outcome as JSON, or as the text for a model's context if that is asked for before JSON: HTTP libraries accept
+ * "application/json, text/plain, *" and want JSON.
+ */
+export function answerOutcome(c: HttpContext, told: Outcome, json: object = told): Response {
+  const supports = ['application/json', 'text/plain'];
+  if (accepts(c, { header: 'Accept', supports, default: 'application/json' }) === 'application/json')
+    return c.json(json);
+  return c.body(observationText(told), 200, { 'Content-Type': 'text/plain; charset=utf-8' });
 }

@@ -4,8 +4,7 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import { membersOf } from '../../providers/provider.ts';
 import type { HttpContext } from '../shared/context.ts';
 import type { CallsInARow } from './call-sequence.ts';
-import { batchFlaw } from './mcp-batch.ts';
-import { answerMessage, SPOKEN_VERSIONS, type McpMethods } from './mcp-message.ts';
+import { answerMessage, methodOf, SPOKEN_VERSIONS, type McpMethods } from './mcp-message.ts';
 import { BodyRefused, toolMethods } from './mcp-methods.ts';
 import { refuseCall } from './send-call.ts';
 
@@ -45,19 +44,35 @@ async function answerBatch(c: HttpContext, batch: JsonValue[], methods: McpMetho
   return answers.length === 0 ? c.body(null, 202) : c.json(answers);
 }
 
-/** What the protocol refuses is no proposed call. */
+/** A message that the protocol refuses is not a proposed call. */
 async function refuseMessage(c: HttpContext, response: Response): Promise<Response> {
   c.set('reason', 'mcp_protocol');
   return c.newResponse(JSON.stringify(await errorOrResult(response)), response);
 }
 
 /**
- * The package repeats ids that are none, names the one it could not read null, and rounds what is beyond 2^53; the protocol's
- * schema takes none of these, so the id is left out. To a client of an unknown version it names one version only.
+ * The package repeats ids of other types, answers null for an id it could not read, and rounds numbers beyond 2^53. The
+ * protocol's schema does not allow these, so the id is left out. To a client of an unknown version it names only one version.
  */
 async function errorOrResult(response: Response): Promise<JsonObject> {
   const { id, ...rest } = await response.json<JsonObject>();
   const data = membersOf(membersOf(rest['error'])['data']);
   if (Array.isArray(data['supported'])) data['supported'] = [...SPOKEN_VERSIONS];
   return typeof id === 'string' || Number.isSafeInteger(id) ? { id: id as JsonValue, ...rest } : rest;
+}
+
+/** The only revision with batches. The next one brought the header that names the revision, so clients of this one send none. */
+const BATCH_REVISION = '2025-03-26';
+
+/**
+ * The reason why an array is refused as a batch; null if it is accepted. Each message of a batch is then judged by itself
+ * (JSON-RPC 2.0, section 6).
+ */
+function batchFlaw(client: Headers, batch: readonly JsonValue[]): string | null {
+  if ((client.get('MCP-Protocol-Version') ?? BATCH_REVISION) !== BATCH_REVISION)
+    return `Only protocol version ${BATCH_REVISION} has batches`;
+  if (batch.length === 0) return 'The batch is empty';
+  if (batch.some(Array.isArray)) return 'The batch holds a batch';
+  if (batch.some((message) => methodOf(message) === 'initialize')) return 'The batch holds "initialize"';
+  return null;
 }

@@ -1,7 +1,6 @@
 /**
- * One JSON-RPC message of an MCP client, answered by the official server package: versions, headers and envelopes are the
- * package's business, what a request does is ours. A server lives for one message, so nothing of one client is left for
- * another.
+ * One JSON-RPC message of an MCP client, answered by the official server package, which handles versions, headers and
+ * envelopes. A server lives for one message, so no state of one client is left for another.
  */
 import {
   createMcpHandler,
@@ -13,10 +12,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { version } from '../../../../package.json';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
-import { methodOf } from './mcp-batch.ts';
+import { membersOf, stringOr } from '../../providers/provider.ts';
 
 /** What answers each method, given the request's parameters. A `ProtocolError` is an answer; anything else is a fault. */
 export type McpMethods = ReadonlyMap<string, (params: JsonObject) => Promise<JsonObject>>;
+
+/** Empty if the message names none. */
+export const methodOf = (message: JsonValue): string => stringOr(membersOf(message)['method'], '');
 
 /** The current revision, and those whose clients begin with `initialize`. */
 export const SPOKEN_VERSIONS: readonly string[] = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS];
@@ -56,9 +58,9 @@ async function answerBefore2026(request: Request, message: JsonValue, server: Mc
 }
 
 /**
- * What the package's schemas do not take, it refuses before a registered handler hears of it. So the method is its fallback
- * handler, set only where the message is for one of ours: malformed arguments reach the stages, which audit them, and a
- * method that is unknown is still refused by the package.
+ * The package rejects malformed requests before calling registered handlers. The method is therefore its fallback handler,
+ * set only for a method of ours: malformed arguments reach the stages, which audit them, and the package still refuses
+ * unknown methods.
  */
 function serverOf(message: JsonValue, methods: McpMethods, faults: unknown[]): McpServer {
   const mcp = new McpServer({ name: 'toolgate', title: 'Toolgate', version });
@@ -80,8 +82,8 @@ function serverOf(message: JsonValue, methods: McpMethods, faults: unknown[]): M
 const PROTOCOL_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'] as const;
 
 /**
- * What the package may see of the request: not the credential, and not the body, which was read strictly. A client that
- * goes away cancels nothing, because what was proposed is carried to its end.
+ * The request as the package sees it: without the credential, and without the body, which was read strictly. A client that
+ * disconnects cancels nothing, because a proposed call is carried to its end.
  */
 function requestAs(client: Headers): Request {
   const headers = new Headers({ 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' });

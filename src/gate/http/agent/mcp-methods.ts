@@ -36,7 +36,7 @@ function listTools({ cursor }: JsonObject, tools: JsonObject[]): JsonObject {
   return { tools };
 }
 
-/** Whatever a request holds as name and arguments is a proposed call, with its step and its row. */
+/** A request with any name and arguments is a proposed call, with its step and its row. */
 async function callTool(params: JsonObject, calls: CallsInARow): Promise<JsonObject> {
   const call = {
     tool: stringOr(params['name'], ''),

@@ -1,19 +1,19 @@
 /**
- * The tools over MCP: `POST /mcp` (docs/specification.md#mcp). A call takes the same way through the same stages as one of
- * `POST /v1/calls`.
- * There is no stream, no session of the protocol's own, and nothing is ever asked of the client (no elicitation, no
- * sampling): only an approver's link decides.
+ * The tools over MCP: `POST /mcp` (docs/specification.md#mcp). A call passes the same stages as one of `POST /v1/calls`. There
+ * is no stream and no session of the protocol, and the client is never asked anything (no elicitation, no sampling): only an
+ * approver's link decides.
  */
 import { Hono } from 'hono';
 import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod';
-import type { JsonValue } from '../../json.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { mcp as definitions } from '../../providers/index.ts';
+import { membersOf } from '../../providers/provider.ts';
+import type { Tool } from '../../tool/define-tool.ts';
 import { readAgentBody } from '../shared/body.ts';
 import { callsInARow, MAX_CALLS, MAX_CALLS_BODY_BYTES } from './call-sequence.ts';
 import type { HttpEnv } from '../shared/context.ts';
 import { agentTools, authenticateAgent, refuseAgent, refuseCredential } from '../shared/credentials.ts';
-import { methodOf } from './mcp-batch.ts';
-import { mcpTools } from './mcp-tools.ts';
 import { anyObject, describeRoute, json } from '../shared/operation.ts';
 import { problem } from '../shared/problem.ts';
 
@@ -43,7 +43,7 @@ const speakMcp = describeRoute(() => {
 });
 
 export const mcp = new Hono<HttpEnv>().use(challenged).post('/', speakMcp, async (c) => {
-  // Before the credential: a page in somebody's browser may not even try one from there.
+  // Before the credential, so that a page in a browser cannot try credentials from there.
   const origin = c.req.header('origin');
   if (origin !== undefined && origin !== c.get('config').publicUrl)
     return problem(c, 'forbidden', { reason: 'foreign_origin' });
@@ -58,15 +58,30 @@ export const mcp = new Hono<HttpEnv>().use(challenged).post('/', speakMcp, async
   }
 
   // A call asks the session by itself whether the token is still good.
-  const onlyCalls = messages.every((message) => methodOf(message) === 'tools/call');
+  const onlyCalls = messages.every((message) => membersOf(message)['method'] === 'tools/call');
   const allowed = onlyCalls ? [] : await agentTools(c, agent);
   if (allowed === null) return refuseCredential(c, 'session_not_live');
   const calls = callsInARow(c, agent);
   // Loaded with the first message: the protocol's package would take a tenth of every start.
   const { answerMcp } = await import('./mcp-answer.ts');
-  const answer = await answerMcp(c, body, calls, mcpTools(c.get('registry'), allowed));
+  // In the registry's order, which is that of the names: equal bytes from call to call keep a prompt cache.
+  const listed = c.get('registry').tools.filter(({ name }) => allowed.includes(name));
+  const answer = await answerMcp(c, body, calls, listed.map(shownTool));
   // What the protocol refused, or took for a notification, was no call after all.
   if (onlyCalls && !calls.isProposed() && (await agentTools(c, agent)) === null)
     return refuseCredential(c, 'session_not_live');
   return answer;
 });
+
+const shownTool = (tool: Tool): JsonObject => ({
+  ...definitions.tools([tool])[0],
+  outputSchema: tool.outputSchema,
+  annotations: annotationsOf(tool),
+});
+
+/**
+ * Hints for a client's own caution; the gate does not depend on them. No other tool reverts an effect. A repeated effect
+ * with the same arguments is reported, or put before a person, and not repeated.
+ */
+const annotationsOf = ({ effect }: Tool): JsonObject =>
+  effect === 'none' ? { readOnlyHint: true } : { readOnlyHint: false, destructiveHint: true, idempotentHint: true };

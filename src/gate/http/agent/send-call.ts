@@ -23,8 +23,13 @@ export type Proposed = { outcome: Outcome; standing: Standing | null } | Refused
 export async function proposeAs(c: HttpContext, agent: SessionClaims, call: ProposedByAgent): Promise<Proposed> {
   const freshStub = () => sessionStub(c.env, agent.caller, agent.session);
   const proposed = await propose(freshStub, { ...call, uid: agent.uid, request_id: c.get('requestId') });
+  c.set('isLogged', c.get('isLogged') !== false && leftLine(proposed));
   return 'refused' in proposed ? proposed : { ...proposed, outcome: observe(proposed.outcome, c.get('registry')) };
 }
+
+/** False if unknown: a replayed answer may be the row of an earlier request, whose line has that request's id. */
+const leftLine = (proposed: Proposed): boolean =>
+  'outcome' in proposed && proposed.standing !== null && proposed.standing.audit !== null && !proposed.outcome.replayed;
 
 /** The answer to a call that its session does not take: no outcome, because no step was taken. */
 export function refuseCall(c: HttpContext, { refused }: RefusedCall): Response | Promise<Response> {

@@ -13,7 +13,7 @@ import { problem } from '../shared/problem.ts';
 
 const SessionId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/, 'must be 1 to 128 letters, digits, ., _, : or -');
 
-/** Bounds of meaning only; whether a value widens the policy is for the session object to say. */
+/** Checks forms and ranges. The session object decides whether a value widens the policy. */
 export const OpenBody = z.strictObject({
   session_id: SessionId.exactOptional().describe('Your name for the conversation; made up if absent.'),
   customer_id: z
@@ -81,7 +81,7 @@ const openSession = describeRoute(() => ({
 
 const endSession = describeRoute(() => ({
   id: 'endSession',
-  summary: 'Ends a session: its tokens are no good any more',
+  summary: 'Ends a session and its tokens',
   credential: 'caller',
   params: { id: SessionId },
   answers: { 200: json('Ended, now or before.', endedSession()) },
@@ -118,34 +118,23 @@ export const sessions = new Hono<HttpEnv>()
     if (!SessionId.safeParse(sessionId).success) return problem(c, 'not-found', { reason: 'malformed_session_id' });
     const answer = await sessionStub(c.env, caller.caller_id, sessionId).end(null);
     if ('refused' in answer) return problem(c, 'not-found', { reason: 'unknown_session' });
-    const ended: z.output<ReturnType<typeof endedSession>> = {
-      session_id: sessionId,
-      ended_at: timestamp(answer.ended_at),
-    };
-    return c.json(ended);
+    return c.json({ session_id: sessionId, ended_at: timestamp(answer.ended_at) });
   });
 
 function refuseOpening(c: HttpContext, answer: Extract<OpenAnswer, { refused: string }>): Response | Promise<Response> {
+  const conflict = (reason: string, detail: string) => problem(c, 'session-conflict', { reason, detail });
+  const invalid = (detail: string) => problem(c, 'invalid-body', { reason: answer.refused, detail });
   switch (answer.refused) {
     case 'revoked':
       return refuseCredential(c, 'caller_or_key_not_live');
     case 'ended':
-      return problem(c, 'session-conflict', { reason: 'ended', detail: 'session_id names a session that was ended' });
+      return conflict('ended', 'session_id names a session that was ended');
     case 'conflict':
-      return problem(c, 'session-conflict', {
-        reason: `fixed_${answer.field}`,
-        detail: `${answer.field} is fixed when the session opens and differs`,
-      });
+      return conflict(`fixed_${answer.field}`, `${answer.field} is fixed when the session opens and differs`);
     case 'customer_required':
-      return problem(c, 'invalid-body', {
-        reason: answer.refused,
-        detail: "customer_id is required by this caller's policy",
-      });
+      return invalid("customer_id is required by this caller's policy");
     case 'customer_pattern':
-      return problem(c, 'invalid-body', {
-        reason: answer.refused,
-        detail: "customer_id must look like the customer ids of this caller (its policy's customer_pattern)",
-      });
+      return invalid("customer_id must look like the customer ids of this caller (its policy's customer_pattern)");
     case 'widened':
       return problem(c, 'policy-widened', {
         reason: `widened_${answer.field}`,

@@ -1,4 +1,4 @@
-/** The facts on the approver's page, each under the name of who says so. Whatever came from outside is cleaned, cut and isolated. */
+/** The facts on the approver's page, each under the name of who says so. Strings from outside are cleaned, cut and isolated. */
 import type { Child } from 'hono/jsx';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { formatMoney, isPartOfMoney } from '../../money/money.ts';
@@ -34,21 +34,16 @@ const Money = ({ cents, currency }: { cents: number; currency: string }) => (
 export const LedgerSection = ({ view, shown }: { view: ApprovalView; shown: string | null }) => (
   <section class="card ledger" aria-labelledby="ledger">
     <h2 id="ledger">What the system of record says</h2>
-    {view.facts === null ? (
+    {view.facts === null && (
       <p>
         It cannot be read right now. You can reject; to approve, load this page again in a minute, so that you decide on
         what it says then.
       </p>
-    ) : (
+    )}
+    {view.facts?.length === 0 && <p>Nothing more can be shown for this request.</p>}
+    {view.facts !== null && view.facts.length > 0 && <FactList facts={view.facts} shown={shown} />}
+    {view.facts !== null && (
       <>
-        {view.facts.length === 0 ? (
-          <p>Nothing more can be shown for this request.</p>
-        ) : (
-          <>
-            <p class="says">Read for this page.</p>
-            <FactList facts={view.facts} shown={shown} />
-          </>
-        )}
         <SameAmount view={view} />
         <h3>Other requests for the same, last 30 days</h3>
         <Others others={view.others} left={view.others_left} />
@@ -60,20 +55,20 @@ export const LedgerSection = ({ view, shown }: { view: ApprovalView; shown: stri
 const FactList = ({ facts, shown }: { facts: ShownFact[]; shown: string | null }) => {
   const before = shown?.split('.');
   return (
-    <dl id="facts" tabindex={-1}>
-      {facts.map((fact) => {
-        const value = fact.outside === true ? <Outside value={fact.value} /> : <bdi>{fact.value}</bdi>;
-        return (
-          <Fact label={fact.label} figure={fact.outside !== true}>
-            {before === undefined || before.includes(digestOf(fact)) ? (
-              value
-            ) : (
-              <mark>{value} (changed since you opened the page)</mark>
-            )}
-          </Fact>
-        );
-      })}
-    </dl>
+    <>
+      <p class="says">Read for this page.</p>
+      <dl id="facts" tabindex={-1}>
+        {facts.map((fact) => {
+          const value = fact.outside === true ? <Outside value={fact.value} /> : <bdi>{fact.value}</bdi>;
+          const isChanged = before?.includes(digestOf(fact)) === false;
+          return (
+            <Fact label={fact.label} figure={fact.outside !== true}>
+              {isChanged ? <mark>{value} (changed since you opened the page)</mark> : value}
+            </Fact>
+          );
+        })}
+      </dl>
+    </>
   );
 };
 
@@ -116,12 +111,9 @@ const Others = ({ others, left }: { others: OtherApproval[]; left: number }) =>
       {others.map(({ id, status, amount_cents, currency, opened_at }) => (
         <li>
           {amount_cents !== null && currency !== null && (
-            <>
-              <strong>
-                <Money cents={amount_cents} currency={currency} />
-              </strong>
-              ,{' '}
-            </>
+            <strong>
+              <Money cents={amount_cents} currency={currency} />,{' '}
+            </strong>
           )}
           <Outside value={status} />{' '}
           <span class="small">
@@ -149,7 +141,7 @@ export const ClaimsSection = ({ view: { claimed } }: { view: ApprovalView }) => 
         )}
         {rest.map(([name, value]) => (
           <Fact label={<Outside value={wordsOf(name)} />}>
-            {claimed.bounded.includes(name) ? <bdi>{textOf(value)}</bdi> : <Value value={value} />}
+            {claimed.bounded.includes(name) ? <bdi>{textOf(value)}</bdi> : <Outside value={textOf(value)} />}
           </Fact>
         ))}
         {money === null && rest.length === 0 && <Fact label="Arguments">none</Fact>}
@@ -168,14 +160,12 @@ export const AnswerList = ({ answer, currency }: { answer: JsonObject; currency:
         </Fact>
       ) : (
         <Fact label={<Outside value={wordsOf(name)} />}>
-          <Value value={value} />
+          <Outside value={textOf(value)} />
         </Fact>
       ),
     )}
   </dl>
 );
-
-const Value = ({ value }: { value: JsonValue }) => <Outside value={textOf(value)} />;
 
 const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx';
 import { codeOf, messageOf } from '../../outcome.ts';
 import { formatMoney } from '../../money/money.ts';
 import type { ApprovalView } from '../../session/rpc.ts';
+import { toMinute } from '../../time.ts';
 import { DecisionFormCard, ErrorSummary, type FieldProblem } from './approval-page-decision.tsx';
 import { AnswerList, ClaimsSection, LedgerSection, Outside, Time, wordsOf } from './approval-page-facts.tsx';
 import { MAX_NOTE_CHARACTERS, type DecisionForm } from './approval-page-form.ts';
@@ -63,13 +64,13 @@ export const ApprovalBody = ({ page }: { page: ApprovalPage }) => {
 
 type Tone = 'info' | 'good' | 'bad' | 'warn' | 'quiet';
 
-const STATUS: Record<ApprovalView['status'], { label: string; tone: Tone }> = {
-  pending: { label: 'Waiting for a decision', tone: 'warn' },
-  approved: { label: 'Approved', tone: 'info' },
-  executed: { label: 'Approved and done', tone: 'good' },
-  rejected: { label: 'Rejected', tone: 'quiet' },
-  expired: { label: 'Expired', tone: 'quiet' },
-  failed: { label: 'Not done', tone: 'bad' },
+const STATUS: Record<ApprovalView['status'], { label: string; tone: Tone; title: string }> = {
+  pending: { label: 'Waiting for a decision', tone: 'warn', title: '' },
+  approved: { label: 'Approved', tone: 'info', title: 'Approved, and being carried out' },
+  executed: { label: 'Approved and done', tone: 'good', title: 'Approved, and done' },
+  rejected: { label: 'Rejected', tone: 'quiet', title: 'Rejected' },
+  expired: { label: 'Expired', tone: 'quiet', title: 'Expired' },
+  failed: { label: 'Not done', tone: 'bad', title: 'Not done' },
 };
 
 const moneyOf = ({ claimed: { amount_cents, currency } }: ApprovalView): string | null =>
@@ -116,40 +117,35 @@ const Notice = ({ tone, title, children }: { tone: Tone; title: string; children
   </div>
 );
 
-const AgainNotice = ({
-  page,
-  why,
-}: {
-  page: ApprovalPage;
-  why: 'stale' | 'already_decided' | 'paused' | 'unreadable';
-}) => (
+type Notices = Exclude<Again['why'], 'problems'>;
+
+const AGAIN_TITLES: Record<Notices, string> = {
+  stale: 'The ledger has changed, so nothing was decided',
+  already_decided: 'Your answer was not needed any more',
+  paused: 'An operator paused this, so nothing was decided',
+  unreadable: 'The ledger cannot be read, so nothing was decided',
+};
+
+const AgainNotice = ({ page, why }: { page: ApprovalPage; why: Notices }) => (
   <div role="alert" tabindex={-1} autofocus>
-    {why === 'stale' && (
-      <Notice tone="warn" title="The ledger has changed, so nothing was decided">
+    <Notice tone="warn" title={AGAIN_TITLES[why]}>
+      {why === 'stale' && (
         <p>
           <a href="#facts">What the system of record says</a> is not what it was when you opened the page. Read it
           again, then decide.
         </p>
-      </Notice>
-    )}
-    {why === 'already_decided' && (
-      <Notice tone="warn" title="Your answer was not needed any more">
-        <p>{whyTooLate(page)}</p>
-      </Notice>
-    )}
-    {why === 'paused' && (
-      <Notice tone="warn" title="An operator paused this, so nothing was decided">
+      )}
+      {why === 'already_decided' && <p>{whyTooLate(page)}</p>}
+      {why === 'paused' && (
         <p>
           The request still waits, and its time runs. You may reject it now. To approve it, send your answer again when
           the operator has lifted the pause; everything you typed is kept below.
         </p>
-      </Notice>
-    )}
-    {why === 'unreadable' && (
-      <Notice tone="warn" title="The ledger cannot be read, so nothing was decided">
+      )}
+      {why === 'unreadable' && (
         <p>The request still waits. Everything you typed is kept below: send it again in a minute.</p>
-      </Notice>
-    )}
+      )}
+    </Notice>
   </div>
 );
 
@@ -164,90 +160,56 @@ const byWhom = ({ view, approver }: ApprovalPage): string =>
 
 /** What became of it, once it is no longer pending. */
 const Ending = ({ page }: { page: ApprovalPage }) => {
-  const { view } = page;
-  const { decided_at } = view;
-  const decided = (
-    <>
-      {byWhom(page)}
-      {decided_at !== null && (
-        <>
-          , at <Time at={decided_at} />
-        </>
+  const { status, note, result, claimed, sent } = page.view;
+  const said = endingOf(page);
+  return (
+    <Notice tone={STATUS[status].tone} title={STATUS[status].title}>
+      {said !== null && <p>{said}</p>}
+      {status === 'approved' && sent !== null && (
+        <p>
+          It was sent {sent.sends === 1 ? 'once' : `${sent.sends} times`}, last at <Time at={sent.last_send_at} />. It
+          is being settled, and will not be done twice.
+        </p>
       )}
-    </>
+      {note !== null && (
+        <p>
+          Note: <Outside value={note} max={MAX_NOTE_CHARACTERS} />
+        </p>
+      )}
+      {status === 'approved' && (
+        <a class="reload" href="">
+          Load this page again
+        </a>
+      )}
+      {status === 'executed' && result?.ok === true && <AnswerList answer={result.data} currency={claimed.currency} />}
+      {(status === 'executed' || status === 'failed') && result?.ok === false && (
+        <p>
+          {messageOf(result.refusal)} <span class="small">({codeOf(result.refusal)})</span>
+        </p>
+      )}
+    </Notice>
   );
-  switch (view.status) {
-    case 'pending':
-      return <></>;
-    case 'approved':
-      return (
-        <Notice tone="info" title="Approved, and being carried out">
-          <p>It was approved {decided}. The result is not known yet.</p>
-          {view.sent !== null && (
-            <p>
-              It was sent {view.sent.sends === 1 ? 'once' : `${view.sent.sends} times`}, last at{' '}
-              <Time at={view.sent.last_send_at} />. It is being settled, and will not be done twice.
-            </p>
-          )}
-          <Note note={view.note} />
-          <a class="reload" href="">
-            Load this page again
-          </a>
-        </Notice>
-      );
-    case 'executed':
-      return (
-        <Notice tone="good" title="Approved, and done">
-          <p>It was approved {decided}.</p>
-          <Note note={view.note} />
-          {view.result?.ok === true && <AnswerList answer={view.result.data} currency={view.claimed.currency} />}
-          {view.result?.ok === false && <p>{messageOf(view.result.refusal)}</p>}
-        </Notice>
-      );
-    case 'rejected':
-      return (
-        <Notice tone="quiet" title="Rejected">
-          <p>It was rejected {decided}, and is not done.</p>
-          <Note note={view.note} />
-        </Notice>
-      );
-    case 'expired':
-      return (
-        <Notice tone="quiet" title="Expired">
-          <p>
-            Nobody decided before <Time at={view.expires_at} />, so it was not done.
-          </p>
-        </Notice>
-      );
-    case 'failed':
-      return <Failure view={view} />;
-  }
 };
 
-const Failure = ({ view: { result, decided_at, decided_by, note } }: { view: ApprovalView }) => (
-  <Notice tone="bad" title="Not done">
-    {decided_by !== null && decided_at !== null && (
-      <p>
-        It was approved at <Time at={decided_at} />, but could not be carried out.
-      </p>
-    )}
-    <Note note={note} />
-    {result?.ok === false && (
-      <p>
-        {messageOf(result.refusal)} <span class="small">({codeOf(result.refusal)})</span>
-      </p>
-    )}
-  </Notice>
-);
-
-const Note = ({ note }: { note: string | null }) =>
-  note === null ? (
-    <></>
-  ) : (
-    <p>
-      Note: <Outside value={note} max={MAX_NOTE_CHARACTERS} />
-    </p>
-  );
+function endingOf(page: ApprovalPage): string | null {
+  const { status, decided_at, decided_by, expires_at } = page.view;
+  const at = decided_at === null ? '' : toMinute(decided_at);
+  const decided = `${byWhom(page)}${at && `, at ${at}`}`;
+  switch (status) {
+    case 'pending':
+      return null;
+    case 'approved':
+      return `It was approved ${decided}. The result is not known yet.`;
+    case 'executed':
+      return `It was approved ${decided}.`;
+    case 'rejected':
+      return `It was rejected ${decided}, and is not done.`;
+    case 'expired':
+      return `Nobody decided before ${toMinute(expires_at)}, so it was not done.`;
+    case 'failed':
+      return decided_by === null || at === '' ? null : `It was approved at ${at}, but could not be carried out.`;
+  }
+}
 
 /** The same was done before; another approval would do it once more. */
 const AppliedBefore = ({ view: { applied_before, claimed, status } }: { view: ApprovalView }) => (

@@ -4,16 +4,17 @@
  * the Origin stops another site, and the session object judges the decision.
  */
 import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { verifyApprovalToken } from '../../auth/tokens.ts';
 import { logError } from '../../log-line.ts';
 import type { ApprovalView, DecisionAnswer, LinkProof, SessionRpc } from '../../session/rpc.ts';
-import { answerApprover, answerRefusal, setPageHeaders, type RefusalText } from './approval-page-answer.tsx';
 import { fieldProblems } from './approval-page-decision.tsx';
 import { DecisionFields, noteIsTooLong, readDecisionForm, type DecisionForm } from './approval-page-form.ts';
 import { ApprovalBody, titleOf, type ApprovalPage } from './approval-page-view.tsx';
 import { objectStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
 import { describeRoute, text } from '../shared/operation.ts';
-import { newNonce } from '../shared/page.tsx';
+import { answerDocument, setContentPolicy } from '../shared/page.tsx';
 
 type Link = { proof: LinkProof; token: string; session: SessionRpc };
 
@@ -98,7 +99,7 @@ async function decide(c: HttpContext, link: Link, form: DecisionForm): Promise<R
     request_id: c.get('requestId'),
   });
   if ('decided' in answer) {
-    setPageHeaders(c, newNonce());
+    setPageHeaders(c);
     return c.redirect(`/approvals/${link.proof.approval_id}?t=${link.token}`, 303);
   }
   return answer.refused === 'bad_link' ? badLink(c) : showAgain(c, link, form, answer);
@@ -141,7 +142,50 @@ function showAgain(c: HttpContext, link: Link, form: DecisionForm, answer: NotDe
 }
 
 const answerPage = (c: HttpContext, status: 200 | 409 | 422 | 503, page: ApprovalPage): Promise<Response> =>
-  answerApprover(c, { status, title: titleOf(page), body: <ApprovalBody page={page} /> });
+  answerApprover(c, status, titleOf(page), <ApprovalBody page={page} />);
+
+/** Every answer of these routes is one HTML document under one set of headers, refusals included. */
+function answerApprover(c: HttpContext, status: ContentfulStatusCode, title: string, body: Child): Promise<Response> {
+  const brand = (
+    <>
+      <strong>Toolgate</strong>
+      <span>An agent proposes, a person decides</span>
+    </>
+  );
+  return answerDocument(c, setPageHeaders(c), { status, title, body, brand });
+}
+
+/**
+ * Sets the headers of docs/specification.md#the-page-and-the-decision that are not those of all answers. The referrer policy
+ * is `strict-origin` because browsers post `Origin: null` under `no-referrer`; the path with its token still stays out of
+ * every Referer.
+ */
+function setPageHeaders(c: HttpContext): string {
+  c.header('Referrer-Policy', 'strict-origin');
+  c.header('X-Robots-Tag', 'noindex');
+  return setContentPolicy(c, "form-action 'self'; ");
+}
+
+/** A refusal that shows nothing of any approval. */
+function answerRefusal(
+  c: HttpContext,
+  status: ContentfulStatusCode,
+  reason: string,
+  { title, explanation }: RefusalText,
+): Promise<Response> {
+  c.set('reason', reason);
+  const body = (
+    <>
+      <h1>{title}</h1>
+      <div class="card">
+        <p>{explanation}</p>
+      </div>
+    </>
+  );
+  return answerApprover(c, status, title, body);
+}
+
+type RefusalText = { title: string; explanation: string };
 
 /**
  * Every bad link gets the same page, so that it reveals nothing about what exists. Bad links are not counted like other
@@ -152,7 +196,7 @@ export const badLink = (c: HttpContext): Promise<Response> => answerRefusal(c, 4
 const BAD_LINK: RefusalText = {
   title: 'This link does not open anything',
   explanation:
-    'It may be incomplete, too old, or meant for somebody who no longer decides. Open it again from the mail as it came; if that does not help, ask the operator to send the request again.',
+    'It may be incomplete, too old, or meant for a person who no longer decides. Open it again from the mail as it came; if that does not help, ask the operator to send the request again.',
 };
 const FOREIGN_ORIGIN: RefusalText = {
   title: 'This was not sent from the page itself',

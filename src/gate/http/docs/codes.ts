@@ -85,7 +85,7 @@ export const GATE_CODES: Record<GateCode, Meaning> = {
   TOO_MANY_POLLS: { stages: [], meaning: 'get_approval was asked more than 60 times within a minute.' },
   TOOL_CHANGED: { stages: [], meaning: 'The contract of the tool changed between asking and approving.' },
   WITHDRAWN: { stages: [], meaning: 'An operator withdrew the action before it was decided.' },
-  APPROVAL_EXPIRED: { stages: [], meaning: 'Nobody decided in time.' },
+  APPROVAL_EXPIRED: { stages: [], meaning: 'No approver decided in time.' },
 };
 
 export const gateCodes = Object.keys(GATE_CODES) as GateCode[];

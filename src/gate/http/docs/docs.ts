@@ -1,4 +1,4 @@
-/** What anybody may read about the gate: pages for people, the same for programs, and the same for models. */
+/** The public description of the gate: pages for people, OpenAPI for programs, and a text for models. */
 import { Hono } from 'hono';
 import type { Config } from '../../env.ts';
 import type { JsonObject } from '../../json.ts';
@@ -19,10 +19,9 @@ const explainProblem = describeRoute(() => ({
   problems: ['not-found'],
 }));
 
-/**
- * The routes that describe the routes of `app`. Everything behind them loads, and the document is assembled, when somebody asks:
- * a start of the Worker does not pay for it.
- */
+const loadPages = () => Promise.all([import('./docs-text.ts'), import('./docs-page.tsx')]);
+
+/** The routes that describe the routes of `app`. What they need is loaded on request, so a start does not pay for it. */
 export function docs(app: Pick<Hono<HttpEnv>, 'routes'>): Hono<HttpEnv> {
   const documents = new WeakMap<Config, JsonObject>();
 
@@ -37,16 +36,20 @@ export function docs(app: Pick<Hono<HttpEnv>, 'routes'>): Hono<HttpEnv> {
 
   return new Hono<HttpEnv>()
     .get('/docs', open('docs', 'How to use this gate', page), async (c) => {
-      const { answerDocs } = await import('./docs-page.tsx');
-      return answerDocs(c, await documentOf(c));
+      const [{ docsText }, { answerPage }] = await loadPages();
+      const text = docsText(c.get('config').publicUrl, await documentOf(c), c.get('registry'));
+      return answerPage(c, 'How to use it', text);
     })
     .get('/docs/problems', open('listProblems', 'All problem types', page), async (c) => {
-      const { answerProblemList } = await import('./docs-page.tsx');
-      return answerProblemList(c);
+      const [{ problemListText }, { answerPage }] = await loadPages();
+      return answerPage(c, 'Problem types', problemListText());
     })
     .get('/docs/problems/:slug', explainProblem, async (c) => {
-      const { answerProblem } = await import('./docs-page.tsx');
-      return answerProblem(c, c.req.param('slug')) ?? problem(c, 'not-found', { reason: 'unknown_problem_type' });
+      const [{ problemText }, { answerPage }] = await loadPages();
+      const slug = c.req.param('slug');
+      const text = problemText(slug);
+      if (text === null) return problem(c, 'not-found', { reason: 'unknown_problem_type' });
+      return answerPage(c, slug, text);
     })
     .get(
       '/openapi.json',

@@ -87,7 +87,7 @@ export const adminApprovals = new Hono<HttpEnv>()
     actOn(c, c.req.param('id'), 'withdraw', { status: 'failed', code: 'WITHDRAWN' }),
   );
 
-/** Asks the session's object, because only it knows whether the approval is still pending. D1's row says whose it is. */
+/** D1's row names the session, and only its object knows whether the approval is still pending. */
 async function actOn(
   c: HttpContext,
   id: string,
@@ -107,30 +107,18 @@ async function actOn(
     case 'nobody_to_ask':
       return problem(c, 'session-conflict', {
         reason: 'nobody_to_ask',
-        detail:
-          'none of the people asked is an approver now: withdraw the approval, then let the agent send the call again',
+        detail: 'no one who was asked is still an approver: withdraw the approval, then let the agent call again',
       });
   }
 }
 
-function shownApproval({
-  approval_id,
-  version: _version,
-  opened_at,
-  expires_at,
-  decided_at,
-  delivery,
-  ...rest
-}: ApprovalRow) {
-  return {
-    id: approval_id,
-    ...rest,
-    opened_at: timestamp(opened_at),
-    expires_at: timestamp(expires_at),
-    decided_at: decided_at === null ? null : timestamp(decided_at),
-    delivery: delivery.map(({ sent_at, ...entry }) => ({
-      ...entry,
-      sent_at: sent_at === null ? null : timestamp(sent_at),
-    })),
-  };
-}
+const timeOrNull = (at: number | null): string | null => (at === null ? null : timestamp(at));
+
+const shownApproval = ({ approval_id: id, version: _version, ...row }: ApprovalRow) => ({
+  id,
+  ...row,
+  opened_at: timestamp(row.opened_at),
+  expires_at: timestamp(row.expires_at),
+  decided_at: timeOrNull(row.decided_at),
+  delivery: row.delivery.map((mail) => ({ ...mail, sent_at: timeOrNull(mail.sent_at) })),
+});

@@ -15,9 +15,9 @@ import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.t
 import { describeRoute, json } from '../shared/operation.ts';
 
 const NDJSON = 'application/x-ndjson';
-/** Rows read from D1 at a time for a stream: about a megabyte. */
+/** Rows of one read for a stream, about a megabyte. */
 const STREAM_PAGE = 500;
-/** Sessions whose objects are asked for one page of heads, all at once. */
+/** Sessions of a page of heads; their objects are asked in parallel. */
 const HEADS_PAGE = 50;
 
 export const AuditQuery = z.strictObject({
@@ -36,7 +36,7 @@ const HASH = /^[0-9a-f]{64}$/;
 
 const listRows = describeRoute(() => {
   const { shape } = auditRow;
-  // Says of a row what is always so, and the schema that reads rows does not.
+  // Narrower than the schema that reads rows, which must accept rows that were tampered with.
   const row = auditRow.extend({
     seq: shape.seq.min(1),
     at: z.iso.datetime(),
@@ -95,7 +95,7 @@ export const adminAudit = new Hono<HttpEnv>()
 const wantsStream = (c: HttpContext): boolean =>
   accepts(c, { header: 'Accept', supports: ['application/json', NDJSON], default: 'application/json' }) === NDJSON;
 
-/** All rows from `first` on, one JSON a line. A page is read when the client has taken the one before: nothing piles up. */
+/** All rows from `first` on, one JSON a line. A page is read after the client took the one before, so nothing piles up. */
 function linesOf(sql: LedgerSql, filters: AuditFilters, first: Page<AuditRow>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let page: Page<AuditRow> | null = first;
@@ -111,8 +111,8 @@ function linesOf(sql: LedgerSql, filters: AuditFilters, first: Page<AuditRow>): 
 type ListedHead = SessionPlace & Pick<Head, 'seq' | 'hash'>;
 
 /**
- * The end of each session's chain as its object tells it, not D1: only this shows that rows were cut off at the end. An
- * object that died before its first row has an empty chain.
+ * The end of each session's chain, asked of its object and not of D1, to detect rows that were cut off at the end. An object
+ * that died before its first row has an empty chain.
  */
 async function headsOf(env: Env, places: SessionPlace[]): Promise<ListedHead[]> {
   return Promise.all(

@@ -2,7 +2,6 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { newApiKey, newCallerId } from '../../auth/api-key.ts';
-import type { Policy } from '../../ports.ts';
 import { changeCaller, createCaller, revokeCaller, rotateKeys, type Change } from '../../ledger/caller-changes.ts';
 import { findCaller, listCallers, readCallerChange, type Caller } from '../../ledger/callers.ts';
 import { policySchema } from '../../policy/policy.ts';
@@ -76,7 +75,7 @@ const createOperation = describeRoute(() => ({
   },
 }));
 
-/** What a change and a revocation share: open sessions are told before the answer. */
+/** A change and a revocation tell open sessions before the answer. */
 const toldOperation = (): Pick<Operation, 'credential' | 'answers' | 'problems'> => ({
   credential: 'operator',
   answers: {
@@ -130,11 +129,12 @@ export const adminCallers = new Hono<HttpEnv>()
     if (body instanceof Response) return body;
     const sql = ledgerSql(c.env.DB);
     const callerId = c.req.param('id');
-    // Ends: a turn is lost only to another change that was made.
+    // Terminates: each retry means that another change succeeded.
     for (;;) {
       const caller = await findCaller(sql, callerId);
       if (caller === null || caller.revoked_at !== null) return unknownCaller(c);
-      const { name, policy } = merged(caller, body);
+      const { name = caller.name, ...patch } = body;
+      const policy = policySchema.parse({ ...caller.policy, ...patch });
       const misfit = policyMisfit(policy, c.get('registry'));
       if (misfit !== null) return problem(c, 'invalid-body', { reason: 'policy', detail: misfit });
       const next = { name, policy, version: caller.version };
@@ -143,7 +143,7 @@ export const adminCallers = new Hono<HttpEnv>()
   })
   .delete('/:id', revokeOperation, async (c) => {
     const callerId = c.req.param('id');
-    // Revoking again tells again: the way on after an answer that was lost.
+    // Revoking again tells the sessions again, so a lost answer can be repeated.
     const sql = ledgerSql(c.env.DB);
     await revokeCaller(sql, changeOf(c, callerId));
     return answerOnceTold(c, callerId, async () => ({ open_effects: await countOpenSends(sql, callerId) }));
@@ -155,7 +155,7 @@ export const adminCallers = new Hono<HttpEnv>()
     const change = changeOf(c, callerId);
     const { key, hash } = newApiKey(callerId);
     const oldExpiresAt = change.at + body.grace_seconds * 1_000;
-    // Without grace the old key is gone by the order of commits, not by the clock of an opening that is on its way.
+    // With no grace period the key expires at 0, so an opening in flight cannot pass with an earlier timestamp.
     const old_expires_at = body.grace_seconds === 0 ? 0 : oldExpiresAt;
     const rotated = await rotateKeys(ledgerSql(c.env.DB), { key_hash: hash, old_expires_at }, change);
     if (!rotated) return unknownCaller(c);
@@ -173,14 +173,7 @@ const changeOf = (c: HttpContext, callerId: string): Change => ({
 
 const unknownCaller = (c: HttpContext): Response => problem(c, 'not-found', { reason: 'unknown_caller' });
 
-function merged(
-  caller: Caller,
-  { name, ...patch }: { name?: string } & Partial<Policy>,
-): Pick<Caller, 'name' | 'policy'> {
-  return { name: name ?? caller.name, policy: policySchema.parse({ ...caller.policy, ...patch }) };
-}
-
-/** Answers with the caller as it is now, after its open sessions know; 202 where some will know only later. */
+/** Answers with the caller as it is now, after telling its open sessions; 202 if the queue must tell some of them. */
 async function answerOnceTold(
   c: HttpContext,
   callerId: string,

@@ -1,4 +1,4 @@
-/** What the operator's lists have in common: their queries are checked, and a page begins where the one before ended. */
+/** The queries and pages of the operator's lists. */
 import { zValidator } from '@hono/zod-validator';
 import * as z from 'zod';
 import { InvalidCursor, type Page } from '../../ledger/columns.ts';
@@ -6,7 +6,6 @@ import { refuseQuery } from '../shared/body.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
 import { problem } from '../shared/problem.ts';
 
-/** Rows of a page: 1 to 1,000, 100 where nothing is said. */
 export const pageLimit = z
   .string()
   .regex(/^(?:[1-9]\d{0,2}|1000)$/, 'must be a whole number from 1 to 1000')
@@ -14,17 +13,15 @@ export const pageLimit = z
   .transform(Number)
   .describe('Rows of a page, 1 to 1000.');
 
-/** What is absent is null inside; a URL has no null to write. */
+/** Null if absent, because a URL cannot express null. */
 export const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   schema.optional().transform((value) => value ?? null);
 
-/** A text to compare with; null does not narrow. */
 export const comparedText = orNull(z.string().min(1).max(256));
 
-/** An RFC 3339 time as ms since the epoch; null does not narrow. */
+/** An RFC 3339 time as ms since the epoch. */
 export const comparedTime = orNull(z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)));
 
-/** Where to go on: what a page before gave as `next_cursor`. */
 export const cursor = orNull(z.string().max(1_024)).describe('What the page before gave as next_cursor.');
 
 /**
@@ -42,7 +39,7 @@ export function checkedQuery<Schema extends z.ZodObject<z.ZodRawShape, z.core.$s
   return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', filled as unknown as Schema, refuse);
 }
 
-/** A page as it is described: the rows under their name. */
+/** The schema of a page with its rows under their name. */
 export const pageOf = (id: string, name: string, row: z.ZodType) =>
   z
     .strictObject({

@@ -1,4 +1,4 @@
-/** What an operator may set for a caller (docs/specification.md#administration), and what does not go together. */
+/** What an operator may set for a caller (docs/specification.md#administration). */
 import * as z from 'zod';
 import { shownToolName } from '../../outcome.ts';
 import { MAX_ADDRESS_CHARACTERS, type Policy } from '../../ports.ts';
@@ -59,7 +59,7 @@ const settings = z.strictObject({
 
 const { shape } = settings;
 
-/** `POST /admin/callers`. Defaults are the careful ones: a customer is required, every risky call is confirmed. */
+/** `POST /admin/callers`. The defaults are careful: a customer is required, and every risky call is confirmed. */
 export const NewCallerBody = settings.extend({
   customer_scope: shape.customer_scope.default('required'),
   max_refund_cents: shape.max_refund_cents.default(50_000),
@@ -73,16 +73,15 @@ export const NewCallerBody = settings.extend({
   identical_effects: shape.identical_effects.default('replay'),
 });
 
-/** `PATCH /admin/callers/{id}`: what is absent stays; null takes `max_session_refund_cents` away. */
+/** `PATCH /admin/callers/{id}`: absent members stay; null removes `max_session_refund_cents`. */
 export const CallerPatchBody = settings.exactPartial();
 
-/** `POST /admin/callers/{id}/rotate`. */
 export const RotationBody = z.strictObject({
   grace_seconds: z.int().min(0).max(604_800).describe('How long the old key stays good.'),
   end_sessions: z.boolean().default(false).describe('Whether open sessions are ended.'),
 });
 
-/** Says why a policy, each field of it good, is no policy; null where it is one. */
+/** Says which fields of a policy do not go together; null if all do. */
 export function policyMisfit({ allowed_tools, approvers }: Policy, registry: Registry): string | null {
   if (allowed_tools.includes(GET_APPROVAL)) return `allowed_tools must not name ${GET_APPROVAL}: risky tools bring it`;
   const unknown = allowed_tools.find((tool) => registry.get(tool) === undefined);

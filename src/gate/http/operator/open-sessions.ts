@@ -1,6 +1,6 @@
 /**
- * Reaching all open sessions of a caller. What an operator changed must hold everywhere when the answer says so, so each
- * session is told before the answer; those that cannot be told in time are told by the queue, and counted.
+ * Reaches all open sessions of a caller. A change must hold everywhere when the answer says so, so each session is told before
+ * the answer. The queue tells those that could not be reached in time, and the answer counts them.
  */
 import { sessionObjectName } from '../../auth/tokens.ts';
 import { logError } from '../../log-line.ts';
@@ -11,21 +11,17 @@ import { openSessionsOf, type SessionPlace } from '../../ledger/sessions.ts';
 import { inTime } from '../../time.ts';
 import { sessionStub } from '../shared/context.ts';
 
-/** More would outlast a client's patience and come near the platform's limit of requests that one request may make. */
+/** More would exceed a client's timeout and come near the platform's limit of subrequests. */
 const TOLD_AT_ONCE = 500;
-/** Objects are spread over the world; this many answers are awaited together. */
 const PARALLEL = 25;
-/** An object that does not answer by then counts as missed; an answer that comes late does no harm. */
+/** An object that does not answer by then counts as missed. A late answer is harmless. */
 const REACH_MS = 5_000;
-/**
- * Whom it has not asked by then it has missed: where a client has gone the platform lets a request go on for 30 seconds
- * ("Workers limits").
- */
+/** Sessions not asked by this deadline count as missed: a request goes on for 30 s after a disconnect ("Workers limits"). */
 const ASKING_MS = 15_000;
 /** The most messages that Queues takes in one batch. */
 const QUEUE_BATCH = 100;
 
-/** Tells a caller's open sessions what it has become. `queued` ones will hear of it from the queue. */
+/** Tells a caller's open sessions of its change. The queue tells the `queued` ones later. */
 export async function tellOpenSessions(
   env: Env,
   callerId: string,
@@ -63,8 +59,8 @@ async function queueSessions(env: Env, page: PageOfSessions, behind: string | nu
 }
 
 /**
- * Ends a caller's open sessions. `missed` ones could not be reached in time and go on until their tokens expire; where D1 does
- * not name the next ones they count as one. Never throws: the answer holds the new key, which is shown only once.
+ * Ends a caller's open sessions. `missed` ones could not be reached in time and go on until their tokens expire; a page that D1
+ * did not return counts as one. Never throws: the answer holds the new key, which is shown only once.
  */
 export async function endOpenSessions(env: Env, callerId: string): Promise<{ ended: number; missed: number }> {
   const now = Date.now();
@@ -87,7 +83,7 @@ export async function endOpenSessions(env: Env, callerId: string): Promise<{ end
   }
 }
 
-/** Asks something of each session's object, until the deadline; returns those that failed, kept silent or were not asked. */
+/** Asks each session's object until the deadline; returns the sessions that failed, timed out or were not asked. */
 async function missedOf(
   env: Env,
   places: SessionPlace[],

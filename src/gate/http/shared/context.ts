@@ -17,6 +17,8 @@ export type HttpEnv = {
     requestId: string;
     /** Why a request was refused, in fixed words; it goes to the log line and never to the client. */
     reason?: string;
+    /** Whether the session object wrote a log line for each call of this request. */
+    isLogged?: boolean;
   };
 };
 

@@ -64,7 +64,6 @@ dt { color: var(--muted); }
 dd { margin: 0; font-weight: 600; }
 dd.figure { font-size: 18px; line-height: 1.35; }
 mark, .warning { display: block; margin: 0; padding: 8px 12px; border-radius: 8px; background: var(--warn-ground); color: var(--warn); font-size: 15px; }
-mark ins { text-decoration: none; font-weight: 700; }
 ul.others { list-style: none; margin: 0; padding: 0; }
 ul.others li { padding: 10px 0; border-top: 1px solid var(--line); font-size: 15px; }
 ul.others li:first-child { border-top: 0; }

@@ -13,27 +13,32 @@ export type Document = {
   /** Shown above each page of its kind. */
   brand: Child;
   body: Child;
-  /** Whether search engines may list it. */
-  isListed: boolean;
   /** Beyond what all pages have. Holds no `<`, so that it cannot end its own element. */
   style?: string;
 };
 
-/** Random for each answer: a nonce that could be known beforehand would allow an injected style. */
-export function newNonce(): string {
-  return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(NONCE_BYTES))));
+/**
+ * Allows a page its own style and nothing else, and returns the style's nonce. It is random for each answer, because a
+ * predictable nonce would allow an injected style.
+ */
+export function setContentPolicy(c: HttpContext, formAction = ''): string {
+  const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(NONCE_BYTES))));
+  c.header(
+    'Content-Security-Policy',
+    `default-src 'none'; style-src 'nonce-${nonce}'; ${formAction}base-uri 'none'; frame-ancestors 'none'`,
+  );
+  return nonce;
 }
 
-/** The caller sets the headers. Its content policy must allow only the style with this nonce. */
+/** `nonce` is that of the content policy, which the caller sets with its other headers. */
 export async function answerDocument(c: HttpContext, nonce: string, document: Document): Promise<Response> {
-  const { status, title, brand, body, isListed, style = '' } = document;
+  const { status, title, brand, body, style = '' } = document;
   const page = (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        {isListed ? null : <meta name="robots" content="noindex" />}
         <title>{`${title} · Toolgate`}</title>
         <style nonce={nonce} dangerouslySetInnerHTML={{ __html: pageStyle + style }} />
       </head>
