@@ -38,8 +38,8 @@ export function answerPage(c: HttpContext, title: string, markdown: string): Pro
   );
   const body = raw(
     micromark(markdown).replaceAll(
-      /<(h[234])>(.*)<\/h[234]>/g,
-      (_, tag: string, text: string) => `<${tag} id="${idOf(text)}">${text}</${tag}>`,
+      /^<(h[234])>(.*)$/gm,
+      (_, tag: string, rest: string) => `<${tag} id="${idOf(rest)}">${rest}`,
     ),
   );
   return answerDocument(c, setContentPolicy(c), { status: 200, title, brand, body, style: STYLE });
@@ -47,6 +47,6 @@ export function answerPage(c: HttpContext, title: string, markdown: string): Pro
 
 const idOf = (heading: string): string =>
   heading
-    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/<[^<>]*>/g, '')
     .replaceAll(' ', '-')
     .replace(/^./, (first) => first.toLowerCase());
