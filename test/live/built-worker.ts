@@ -34,19 +34,30 @@ export class BuiltWorker {
   #running: { miniflare: Miniflare; pid: number; guard: ChildProcess } | null = null;
 
   readonly #beside: readonly WorkerOptions[];
+  readonly #variables: Record<string, string>;
 
-  private constructor(folder: string, port: number, beside: readonly WorkerOptions[]) {
+  private constructor(
+    folder: string,
+    port: number,
+    beside: readonly WorkerOptions[],
+    variables: Record<string, string>,
+  ) {
     this.#beside = beside;
+    this.#variables = variables;
     this.folder = folder;
     this.#port = port;
     this.url = `http://localhost:${port}`;
   }
 
   /** Builds into `folder`, applies the migrations there and starts; `beside` are further workers of the same workerd. */
-  static async make(folder: string, beside: readonly WorkerOptions[] = []): Promise<BuiltWorker> {
+  static async make(
+    folder: string,
+    beside: readonly WorkerOptions[] = [],
+    variables: Record<string, string> = {},
+  ): Promise<BuiltWorker> {
     await runWrangler(['deploy', '--dry-run', '--outdir', join(folder, 'built')], folder);
     await runWrangler(['d1', 'migrations', 'apply', 'toolgate', '--local', '--persist-to', folder], folder);
-    const worker = new BuiltWorker(folder, await claimPort(0), beside);
+    const worker = new BuiltWorker(folder, await claimPort(0), beside, variables);
     await worker.start();
     return worker;
   }
@@ -72,7 +83,7 @@ export class BuiltWorker {
             rootPath: join(this.folder, 'built'),
             modules: true,
             scriptPath: 'index.js',
-            bindings: { ...SECRETS, PUBLIC_URL: this.url },
+            bindings: { ...SECRETS, ...this.#variables, PUBLIC_URL: this.url },
           },
           ...this.#beside,
         ],

@@ -11,6 +11,7 @@ export async function onStage(
   name: string,
   play: (worker: BuiltWorker) => Promise<void>,
   beside: (folder: string) => Promise<WorkerOptions[]> = async () => [],
+  variables: Record<string, string> = {},
 ): Promise<never> {
   const folder = mkdtempSync(join(tmpdir(), `toolgate-${name}-`));
   const clear = (): void => rmSync(folder, { recursive: true, force: true });
@@ -21,7 +22,7 @@ export async function onStage(
     process.exit(130);
   });
   try {
-    const worker = await BuiltWorker.make(folder, await beside(folder));
+    const worker = await BuiltWorker.make(folder, await beside(folder), variables);
     await play(worker);
     await worker.stop();
     clear();

@@ -174,8 +174,8 @@ export async function verifyAudit(worker: BuiltWorker): Promise<string> {
 }
 
 /** Rows travel for some seconds before they can be looked at. */
-export async function inTime(check: () => Promise<void>): Promise<void> {
-  for (const deadline = Date.now() + TRAVEL_LIMIT_MS; ; await sleep(LOOK_MS)) {
+export async function inTime(check: () => Promise<void>, limitMs = TRAVEL_LIMIT_MS): Promise<void> {
+  for (const deadline = Date.now() + limitMs; ; await sleep(LOOK_MS)) {
     try {
       return await check();
     } catch (error) {
