@@ -140,11 +140,15 @@ const emptyChain = (place: Place): Chain => ({
   hash: firstPrevious(place.caller_id, place.session_id, place.uid),
 });
 
-/** Erased and withheld arguments have no salt, because with the salt they could be guessed. */
+/** Erased and withheld arguments have no salt, because with the salt they could be guessed. A decision has its approver's. */
 function argumentsMisfit(row: AuditRow): string | null {
-  if (row.arguments === null) return row.salt === null ? null : 'has lost its arguments but not their salt';
-  if (row.salt === null) return 'has lost the salt of its arguments';
-  return argumentsHash(row.salt, row.arguments) === row.args_hash ? null : 'has other arguments than were hashed';
+  const { salt } = row;
+  if (row.approver_hash !== null) return salt === null ? 'has lost the salt of its approver' : null;
+  if (row.arguments === null)
+    return salt === null || row.arguments_omitted ? null : 'has lost its arguments but not their salt';
+  if (salt === null) return 'has lost the salt of its arguments';
+  const hash = row.arguments_cut ? row.kept_hash : row.args_hash;
+  return argumentsHash(salt, row.arguments) === hash ? null : 'has other arguments than were hashed';
 }
 
 const placeOf = ({ uid, caller_id, session_id }: Place): Place => ({ uid, caller_id, session_id });

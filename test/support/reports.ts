@@ -33,6 +33,7 @@ export const approvalOf = (session: Session, changes: Partial<ApprovalRow> = {})
   decided_at: null,
   actor: null,
   note: null,
+  shown: null,
   delivery: [{ approver: 0, email: 'ana@example.com', sent_at: null, undeliverable: false }],
   ...changes,
 });

@@ -31,6 +31,7 @@ const approvalRow = z.object({
   decided_at: integer.nullable(),
   actor: z.string().nullable(),
   note: z.string().nullable(),
+  shown: z.string().nullable(),
   delivery: jsonText(z.array(deliveryEntry)),
 });
 const columns = Object.keys(approvalRow.shape);
@@ -38,7 +39,8 @@ const columns = Object.keys(approvalRow.shape);
 /** Reports may arrive twice or late: the higher version wins. What an approval is about never changes. */
 const UPSERT = `${insertFromJson('approvals', columns)}
   ON CONFLICT DO UPDATE SET version = excluded.version, status = excluded.status, code = excluded.code,
-    decided_at = excluded.decided_at, actor = excluded.actor, note = excluded.note, delivery = excluded.delivery
+    decided_at = excluded.decided_at, actor = excluded.actor, note = excluded.note,
+    shown = excluded.shown, delivery = excluded.delivery
   WHERE excluded.version > approvals.version`;
 
 /** Takes approvals as their session reports them. Safe to repeat, in any order. */

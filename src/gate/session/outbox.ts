@@ -7,7 +7,7 @@ import { codeOf } from '../outcome.ts';
 import { settlesItself } from '../pipeline/external.ts';
 import type { EffectRecord } from '../ports.ts';
 import type { ApprovalRow } from '../ledger/approval-rows.ts';
-import type { AuditRow } from '../ledger/audit-row.ts';
+import { withheldRow, type AuditRow } from '../ledger/audit-row.ts';
 import { deliver } from '../ledger/audit.ts';
 import { isRowRefusal } from '../ledger/d1.ts';
 import type { SessionRow } from './session-row.ts';
@@ -79,7 +79,7 @@ async function deliverRows(
     } catch (error) {
       if (!isRowRefusal(error)) throw error;
       ports.log({ event: 'audit_row_withheld', uid: row.uid, seq: row.seq });
-      stored = await send([{ ...row, arguments: null, salt: null, withheld: true }]);
+      stored = await send([withheldRow(row)]);
     }
   }
   return stored;
@@ -134,6 +134,7 @@ function approvalRow(sql: SessionTables, { record, changed }: Unreported, sessio
     decided_at: approval.decided_at,
     actor: approval.decided_by === null ? null : `approver:${approval.decided_by}`,
     note: record.state === 'rejected' ? approval.note : null,
+    shown: approval.shown,
     delivery: approversOf(sql, record).map(({ email, sent_at, undeliverable }, approver) => ({
       approver,
       email,

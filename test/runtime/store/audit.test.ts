@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { findApproval } from '../../../src/gate/ledger/approval-rows.ts';
-import type { AuditRow } from '../../../src/gate/ledger/audit-row.ts';
+import { auditRow as rowSchema, type AuditRow } from '../../../src/gate/ledger/audit-row.ts';
 import { deliver, listAudit, type AuditFilters } from '../../../src/gate/ledger/audit.ts';
 import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
 import { openSession } from '../../../src/gate/ledger/sessions.ts';
@@ -11,6 +11,8 @@ import { meteredD1 } from '../../support/metered-d1.ts';
 import { approvalOf, newSession, report } from '../../support/reports.ts';
 
 const sql = ledgerSql(env.DB);
+
+const COLUMNS = [...Object.keys(rowSchema.shape), 'arrived_at'];
 
 const noFilter: AuditFilters = { session_id: null, caller_id: null, tool: null, code: null, from: null, to: null };
 
@@ -121,6 +123,37 @@ describe('the table audit', () => {
     'DELETE FROM audit WHERE uid = ?',
   ])('refuses %s', async (statement) => {
     await expect(run(statement, (await stored()).uid)).rejects.toThrow('the audit is append-only');
+  });
+
+  it.each(COLUMNS.filter((column) => column !== 'arguments' && column !== 'salt'))(
+    'refuses a change of %s',
+    async (column) => {
+      const change = `UPDATE audit SET ${column} = 7 WHERE uid = ?`;
+      await expect(run(change, (await stored()).uid)).rejects.toThrow('the audit is append-only');
+    },
+  );
+
+  it('keeps the salt of an approver when the arguments of its session are erased', async () => {
+    const session = newSession();
+    const [call, decision] = chainOf(session, [{}, { kind: 'decision', arguments: null, approver_hash: 'h' }]);
+    await deliver(
+      sql,
+      report(
+        session,
+        [call, decision].flatMap((row) => row ?? []),
+      ),
+    );
+    await run('UPDATE audit SET arguments = NULL, salt = NULL WHERE uid = ?', session.uid);
+    await run('UPDATE audit SET salt = NULL WHERE approver_hash IS NOT NULL AND uid = ?', session.uid);
+    expect(await storedOf(session)).toEqual([{ ...call, arguments: null, salt: null }, decision]);
+  });
+
+  it('notes when a row arrived', async () => {
+    const before = Date.now();
+    const { uid } = await stored();
+    const arrived = await env.DB.prepare('SELECT arrived_at FROM audit WHERE uid = ?').bind(uid).first('arrived_at');
+    expect(arrived).toBeGreaterThanOrEqual(before - 1_000);
+    expect(arrived).toBeLessThanOrEqual(Date.now() + 1_000);
   });
 
   it('ignores INSERT OR REPLACE over a row', async () => {

@@ -41,6 +41,7 @@ const listOperation = describeRoute(() => {
     decided_at: z.iso.datetime().nullable(),
     actor: z.string().nullable().describe('Who decided.'),
     note: z.string().nullable().describe('Why it was rejected.'),
+    shown: z.string().nullable().describe('Digests of the facts that the approver saw; null before the decision.'),
     delivery: z.array(
       z.strictObject({
         approver: z.int(),
