@@ -37,6 +37,9 @@ const testBindings = {
   TOOLGATE_SECRET: 'b'.repeat(64),
   TOOLGATE_SECRET_PREVIOUS: 'c'.repeat(64),
   MAIL_FROM: 'gate@toolgate.test',
+  STRIPE_ORIGIN: 'https://api.stripe.test',
+  STRIPE_ACCOUNT: 'acct_test',
+  STRIPE_SECRET: 'sk_test_secret',
 };
 
 export default defineConfig(({ mode }) => {

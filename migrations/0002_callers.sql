@@ -35,6 +35,8 @@ CREATE TABLE operator_log (
   at         INTEGER NOT NULL,
   action     TEXT NOT NULL,
   caller_id  TEXT,
+  target     TEXT,                           -- what it was done to, where that is no caller
+  detail     TEXT CHECK (json_valid(detail)), -- what was said; no secrets
   request_id TEXT NOT NULL
 );
 CREATE TRIGGER operator_log_keeps_update BEFORE UPDATE ON operator_log

@@ -25,8 +25,9 @@ const line = (...cells: string[]): string =>
     .join('  ')
     .trimEnd();
 
-export const tableHead = (): string =>
-  `${line('#', 'the model', 'the stage', 'the code', 'the ledger')}\n${'─'.repeat(124)}`;
+/** `mover`: whose books the last column tells of. */
+export const tableHead = (mover = 'the ledger'): string =>
+  `${line('#', 'the model', 'the stage', 'the code', mover)}\n${'─'.repeat(124)}`;
 
 export function tableRow(number: number, { says, tool, arguments: args }: Scene, told: Told, ledger: string): string {
   const stage = told.fromRecord ? '4 idempotency' : stageOf(told.code);

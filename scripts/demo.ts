@@ -1,6 +1,6 @@
 /**
- * `npm run demo [-- --wait]`: the real Worker on this machine, a scripted agent, one approval by mail, and the proof at the
- * end. With `--wait` the approval is left to you: open the printed link.
+ * `npm run demo [-- --wait]`: the real Worker on this machine, a scripted agent, one approval by mail, one refund in another
+ * system whose answer is lost, and the proof at the end. With `--wait` the approval is left to you: open the printed link.
  */
 import { onEnding } from './ending.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { askJson } from './answer.ts';
 import { approveOnPage, linkInMail } from './demo-approval.ts';
 import { openDemo } from './demo-caller.ts';
 import { afterApproval, beforeApproval, CONFIRM_ABOVE_CENTS, MAX_STEPS, type Scene } from './demo-script.ts';
+import { playPayments, preparePayments, type PaymentsDemo } from './demo-payments.ts';
 import { personRow, tableHead, tableRow } from './demo-table.ts';
 import { runGuarded, stopAll } from './guarded.ts';
 import { startWorker, type LocalWorker } from './local-worker.ts';
@@ -20,7 +21,7 @@ const VERIFY_LIMIT_MS = 60_000;
 const SESSION_ID = 'demo';
 const CALLER = {
   name: 'Demo shop',
-  allowed_tools: ['get_order', 'refund_order'],
+  allowed_tools: ['get_order', 'refund_order', 'refund_payment'],
   approvers: ['owner@example.com'],
   confirm_above_cents: CONFIRM_ABOVE_CENTS,
   max_steps: MAX_STEPS,
@@ -51,10 +52,13 @@ const auditRows = z.object({
 
 const folder = mkdtempSync(join(tmpdir(), 'toolgate-demo-'));
 let ending: Promise<never> | undefined;
+let payments: PaymentsDemo | undefined;
 
 onEnding(() => void end(130));
 try {
+  payments = await preparePayments();
   const worker = await startWorker({
+    variables: payments.variables,
     persistTo: folder,
     secretsFile: join(folder, 'secrets'),
     main: join(ROOT, 'demo/worker.ts'),
@@ -75,12 +79,13 @@ async function end(exitCode: number): Promise<never> {
 
 async function cleanUp(): Promise<void> {
   await stopAll();
+  await payments?.server.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function play({ url, adminToken, mails }: LocalWorker): Promise<void> {
   const ask = (path: string, credential: string, body?: object) => askJson(`${url}${path}`, credential, body);
-  const { token } = await openDemo({ url, adminToken }, CALLER, { session_id: SESSION_ID });
+  const { token, apiKey } = await openDemo({ url, adminToken }, CALLER, { session_id: SESSION_ID });
   const ledger = async (): Promise<number> =>
     attempts.parse(await ask('/admin/ledger', adminToken)).rows.filter(({ applied }) => applied).length;
 
@@ -110,6 +115,7 @@ async function play({ url, adminToken, mails }: LocalWorker): Promise<void> {
   console.log(personRow(`a person reads the mail and ${values.wait ? 'decides' : 'types 25.90'} on the page`, decided));
   for (const scene of afterApproval) await propose(scene);
 
+  if (payments !== undefined) await playPayments({ url, adminToken, apiKey }, payments);
   await showAudit(url, adminToken, ask);
 }
 

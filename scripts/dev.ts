@@ -1,6 +1,7 @@
 /**
- * `npm run dev [-- --port N] [-- --log]`: the whole product on this machine, with sample data, a demo caller and a session
- * to try it with. Needs nothing but the repository and leaves no process behind. With `--log` the terminal shows the log.
+ * `npm run dev [-- --port N] [-- --log] [-- --var NAME=VALUE …]`: the whole product on this machine, with sample data, a demo
+ * caller and a session to try it with. Needs nothing but the repository and leaves no process behind. With `--log` the terminal
+ * shows the log; `--var` gives the Worker a variable for this run.
  */
 import { onEnding } from './ending.ts';
 import { join, relative } from 'node:path';
@@ -10,6 +11,7 @@ import { keepLog } from './dev-log.ts';
 import { stopAll } from './guarded.ts';
 import { startWorker } from './local-worker.ts';
 import { quickStart } from './quick-start.ts';
+import { readVariables } from './variables.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_PORT = '8787';
@@ -30,20 +32,25 @@ onEnding(() => {
   void end(0);
 });
 
-function wanted(): { port: number; log: boolean } {
+function wanted(): { port: number; log: boolean; variables: Record<string, string> } {
   const { values } = parseArgs({
-    options: { port: { type: 'string', default: DEFAULT_PORT }, log: { type: 'boolean', default: false } },
+    options: {
+      port: { type: 'string', default: DEFAULT_PORT },
+      log: { type: 'boolean', default: false },
+      var: { type: 'string', multiple: true, default: [] },
+    },
   });
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error('--port takes a number from 1 to 65535.');
-  return { port, log: values.log };
+  return { port, log: values.log, variables: readVariables(values.var) };
 }
 
 try {
-  const { port, log } = wanted();
+  const { port, log, variables } = wanted();
   const print = (line: string): void => console.log(line);
   const worker = await startWorker({
     port,
+    variables,
     persistTo: join(ROOT, '.wrangler/state'),
     secretsFile: join(ROOT, '.dev.vars'),
     onPhase: print,

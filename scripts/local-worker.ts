@@ -28,6 +28,8 @@ export type StartOptions = {
   port?: number;
   /** Another entry file than wrangler.toml's. */
   main?: string;
+  /** Variables of the Worker for this run. */
+  variables?: Readonly<Record<string, string>>;
   /** Hears what begins, so that a person who waits knows. */
   onPhase?: (phase: string) => void;
   /** Gets each line the Worker prints once it serves. */
@@ -47,7 +49,7 @@ export type LocalWorker = {
 
 /** Starts it with the sample data in its database. */
 export async function startWorker(options: StartOptions): Promise<LocalWorker> {
-  const { persistTo, secretsFile, main, onPhase, onLine } = options;
+  const { persistTo, secretsFile, main, variables = {}, onPhase, onLine } = options;
   const port = await claimPort(options.port ?? 0);
   const url = `http://localhost:${port}`;
   const secrets = ensureSecrets(secretsFile);
@@ -58,7 +60,8 @@ export async function startWorker(options: StartOptions): Promise<LocalWorker> {
   onPhase?.('Starting the Worker …');
   // PUBLIC_URL stands on the command line, not in the file, so that it follows the port.
   const sender = 'MAIL_FROM' in secrets ? [] : ['--var', `MAIL_FROM:${MAIL_FROM}`];
-  const served = ['--port', String(port), '--inspector-port', '0', '--var', `PUBLIC_URL:${url}`, ...sender];
+  const given = Object.entries(variables).flatMap(([name, value]) => ['--var', `${name}:${value}`]);
+  const served = ['--port', String(port), '--inspector-port', '0', '--var', `PUBLIC_URL:${url}`, ...sender, ...given];
   const kept = ['--persist-to', persistTo, '--env-file', secretsFile, '--show-interactive-dev-session', 'false'];
   const server = startWrangler([...(main === undefined ? ['dev'] : ['dev', main]), ...served, ...kept], persistTo);
   const ended = server.ended.then(() => 'The server ended by itself.');

@@ -106,6 +106,10 @@ export type FinalAnswer =
   | { applied: true; external_id: string | null; answer: JsonObject | null }
   | { applied: false; code: string; facts: JsonObject };
 
+/** How an effect in another system stands (docs/specification.md#effects-in-other-systems). */
+export const OPEN_STATES = ['opening', 'sending', 'settling', 'waiting', 'answered'] as const;
+export type OpenState = (typeof OPEN_STATES)[number];
+
 /** What a record keeps of an effect in another system, from its claim or approval on. Times in ms since the epoch. */
 export type ExternalEffect = {
   outgoing: Outgoing;

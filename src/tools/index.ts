@@ -6,6 +6,7 @@ import { countDocuments } from './help-centre/count-documents.ts';
 import { lookupDocument } from './help-centre/lookup-document.ts';
 import { getOrder } from './orders/get-order.ts';
 import { refundOrder } from './orders/refund-order.ts';
+import { refundPayment } from './payments/refund-payment.ts';
 
 export const tools: readonly Tool[] = [
   calculator, //
@@ -13,5 +14,6 @@ export const tools: readonly Tool[] = [
   getOrder,
   lookupDocument,
   refundOrder,
+  refundPayment,
   searchTransactions,
 ];

@@ -7,9 +7,9 @@ import { migrations } from '../support/migrations.ts';
 
 const read = (path: string): string => readFileSync(path, 'utf8');
 
-/** docs/extending.md names a file in the fence of each block. test/contract/extending.test.ts writes, compiles and calls them. */
-const FOLLOWED = 'docs/extending.md';
-const NAMED = /^```ts src\/\S+\.ts\n/;
+/** These name a file in the fence of each block. test/contract/{extending,backends}.test.ts write, compile and run them. */
+const FOLLOWED = ['docs/extending.md', 'docs/backends.md'];
+const NAMED = /^```ts (?:src|test)\/\S+\.ts\n/;
 
 describe.each(DOCUMENTS)('%s', (path) => {
   const document = read(path);
@@ -17,7 +17,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
   it('quotes files as they are (npm run docs:quote)', () => expect(withQuotes(document, read)).toBe(document));
 
   it('shows no code but quotations', () => {
-    expect(unquotedIn(document).filter((code) => path !== FOLLOWED || !NAMED.test(code))).toEqual([]);
+    expect(unquotedIn(document).filter((code) => !FOLLOWED.includes(path) || !NAMED.test(code))).toEqual([]);
   });
 
   it('names npm scripts that exist', () => {

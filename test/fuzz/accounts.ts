@@ -2,7 +2,7 @@
 import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import type { BookedAttempt, SubjectTotal } from '../../scripts/books.ts';
 import { bookFaults, type Head } from '../../scripts/verify-chain.ts';
-import { TROUBLE, type Told } from './answer.ts';
+import { isTrouble, type Told } from './answer.ts';
 import { ADMIN_TOKEN, ORIGIN, type Target } from './target.ts';
 
 /** What the clients of an episode were told. */
@@ -24,7 +24,9 @@ export async function faultsOf(target: Target, heard: Heard): Promise<string[]> 
   return [
     ...(await bookFaultsIn(target, rows)),
     ...callFaults(rows, heard),
-    ...rows.filter(({ code }) => TROUBLE.has(code)).map((row) => `audited as trouble: ${JSON.stringify(row)}`),
+    ...rows
+      .filter(({ code, tool }) => isTrouble(code, tool ?? ''))
+      .map((row) => `audited as trouble: ${JSON.stringify(row)}`),
     ...(await moneyFaults(target)),
     ...(await refundFaults(target, rows, heard)),
     ...(await storageFaults(target)),

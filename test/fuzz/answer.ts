@@ -2,15 +2,18 @@
 import { base64url } from 'jose';
 import { parseStrictJson } from '../../src/gate/json.ts';
 import { ADMIN_TOKEN, SECRETS } from './target.ts';
+import { registry } from '../support/tools.ts';
 import { APPROVERS } from './pool.ts';
 import { header, type Asked } from './request.ts';
 
 export type Answer = { status: number; headers: Headers; text: string };
 
-/** Nothing fails in a target, so no input may be answered as if something had. */
-export const TROUBLE = new Set(['INTERNAL_ERROR', 'UPSTREAM_UNAVAILABLE']);
+/** Nothing fails in a target but the other system, which answers anything: no input may be answered as if something had. */
+export const isTrouble = (code: string, tool: string): boolean =>
+  code === 'INTERNAL_ERROR' || (code === 'UPSTREAM_UNAVAILABLE' && registry.get(tool)?.external == null);
 /** In JSON, or in a text inside it. */
-const TELLS_TROUBLE = new RegExp(`"code\\\\*":\\\\*"(?:${[...TROUBLE].join('|')})`);
+const TELLS_BUG = /"code\\*":\\*"INTERNAL_ERROR/;
+const TELLS_OUTAGE = /"code\\*":\\*"UPSTREAM_UNAVAILABLE/;
 
 type Rule = [name: string, holds: (answer: Answer, asked: Asked) => boolean];
 
@@ -25,7 +28,7 @@ const ACTIVE =
 
 const RULES: Rule[] = [
   ['no 5xx', ({ status }) => status < 500],
-  ['no trouble', ({ text }) => !TELLS_TROUBLE.test(text)],
+  ['no trouble', ({ text }) => !TELLS_BUG.test(text) && (!TELLS_OUTAGE.test(text) || text.includes('refund_payment'))],
   ['a request id', ({ headers }) => /^[0-9a-f-]{36}$/.test(headers.get('x-request-id') ?? '')],
   ['nosniff', ({ headers }) => headers.get('x-content-type-options') === 'nosniff'],
   ['nothing about CORS', ({ headers }) => ![...headers.keys()].some((name) => name.startsWith('access-control'))],

@@ -18,7 +18,8 @@ import { Random } from '../simulation/random.ts';
 import { queueBatch } from '../support/queue-batch.ts';
 import { SynchronousBlob, subtle } from '../support/synchronous.ts';
 import { VARIABLES, type Mail, type Target } from './target.ts';
-import { noBackends } from '../support/backends.ts';
+import { backendsWith } from '../../src/gate/backends/http.ts';
+import { wildBackend } from './wild-backend.ts';
 
 const reading = readConfig(VARIABLES);
 if (!reading.ok) throw new Error('the deployment is not configured');
@@ -187,7 +188,12 @@ export class Deployment implements Target {
     return {
       sql: { all: (sql, ...params) => database.all(sql, params), transaction: (run) => database.within(run) },
       ledger,
-      backends: noBackends,
+      backends: backendsWith({
+        variables: VARIABLES,
+        loopback: false,
+        fetch: wildBackend(this.#random),
+        log: (entry) => void this.logged.push(JSON.stringify(entry)),
+      }),
       alarm,
       queue: { send: async (messages) => void this.#queue.push(...messages) },
       upstream: upstreamWith(now),

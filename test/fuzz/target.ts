@@ -11,10 +11,18 @@ export const VARIABLES = {
   TOOLGATE_SECRET: 'b'.repeat(64),
   TOOLGATE_SECRET_PREVIOUS: 'c'.repeat(64),
   MAIL_FROM: 'gate@toolgate.test',
+  STRIPE_ORIGIN: 'https://api.stripe.test',
+  STRIPE_ACCOUNT: 'acct_test',
+  STRIPE_SECRET: 'sk_test_secret',
 };
 
 /** What no answer and no log line may hold, whatever was asked. */
-export const SECRETS = [ADMIN_TOKEN, VARIABLES.TOOLGATE_SECRET, VARIABLES.TOOLGATE_SECRET_PREVIOUS];
+export const SECRETS = [
+  ADMIN_TOKEN,
+  VARIABLES.TOOLGATE_SECRET,
+  VARIABLES.TOOLGATE_SECRET_PREVIOUS,
+  VARIABLES.STRIPE_SECRET,
+];
 
 export type Mail = { text: string };
 

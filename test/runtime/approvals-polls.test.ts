@@ -34,6 +34,7 @@ describe('a poll', () => {
       expires_at: expect.any(Number) as number,
       decided_at: null,
       note: null,
+      sent: null,
       delivery: { asked: 2, sent: expect.any(Number) as number, undeliverable: 0 },
       outcome: expect.objectContaining({
         ok: false,

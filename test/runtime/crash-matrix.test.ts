@@ -12,6 +12,7 @@ import inventory from '../golden/awaits.json';
 import { leaveDoors, METHODS, passages, standAtDoors, watch } from '../support/awaits.ts';
 import { callTypes } from '../support/call-types.ts';
 import { casesOf, runCase, worstCasesOf, type Case } from '../support/crash-case.ts';
+import { reachDouble } from '../support/elsewhere.ts';
 import { moveOn, standStill } from '../support/effects.ts';
 import { auditIn } from '../support/inside.ts';
 import { isWhole } from '../support/whole.ts';
@@ -54,6 +55,7 @@ beforeAll(async () => {
   standStill();
   // A line for each of some ten thousand audit rows would take longer than the cases.
   vi.spyOn(console, 'log').mockReturnValue();
+  reachDouble();
   standAtDoors();
   await inParallel(types, 4, async (type) => {
     const begun = await callTypes[type]?.make();

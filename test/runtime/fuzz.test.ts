@@ -7,6 +7,8 @@ import type { SqlRow } from '../../src/gate/ports.ts';
 import { Episode } from '../fuzz/episode.ts';
 import type { Mail, Target } from '../fuzz/target.ts';
 import { objectsWithStorage, withoutAlarms } from '../support/inside.ts';
+import { wildBackend } from '../fuzz/wild-backend.ts';
+import { Random } from '../simulation/random.ts';
 import { isWhole } from '../support/whole.ts';
 
 const REQUESTS = isWhole ? 300 : 100;
@@ -20,6 +22,7 @@ function workerd(): Target {
   const mails: Mail[] = [];
   const logged: string[] = [];
   let asked = 0;
+  vi.spyOn(globalThis, 'fetch').mockImplementation(wildBackend(new Random('wild')));
   vi.spyOn(env.EMAIL, 'send').mockImplementation(async (mail: EmailMessage | EmailMessageBuilder) => {
     mails.push({ text: (mail as EmailMessageBuilder).text ?? '' });
     return { messageId: 'sent' };

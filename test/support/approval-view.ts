@@ -24,6 +24,7 @@ export const approvalView = ({ claimed = CLAIMED, ...changes }: ViewChanges = {}
   decided_at: null,
   decided_by: null,
   note: null,
+  sent: null,
   result: null,
   claimed: { bounded: boundedNames(refundOrder.inputSchema, claimed.arguments), ...claimed },
   facts: orderFacts(),

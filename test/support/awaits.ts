@@ -162,7 +162,7 @@ export function standAtDoors(): void {
   door(env.DB, 'exec', () => 'D1: exec');
   for (const name of ['send', 'sendBatch']) door(env.QUEUE, name, () => `queue: ${name}`);
   door(env.EMAIL, 'send', () => 'mail: send');
-  door(globalThis, 'fetch', () => 'network: fetch');
+  door(globalThis, 'fetch', (_url, init) => `network: ${(init as RequestInit | undefined)?.method ?? 'GET'}`);
   for (const name of ['importKey', 'deriveBits', 'deriveKey', 'sign', 'verify', 'digest', 'encrypt', 'decrypt'])
     door(crypto.subtle, name, () => `crypto: ${name}`);
 }
@@ -172,13 +172,13 @@ export function leaveDoors(): void {
   watches.clear();
 }
 
-const door = (target: object, name: string, label: (first: unknown) => string): void =>
+const door = (target: object, name: string, label: (...args: unknown[]) => string): void =>
   replace(
     target,
     name,
     (method) =>
       (...args) =>
-        pass(label(args[0]), async () => method.apply(target, args)),
+        pass(label(...args), async () => method.apply(target, args)),
   );
 
 function spied(statement: D1PreparedStatement, sql: string, texts: WeakMap<object, string>): D1PreparedStatement {

@@ -2,6 +2,7 @@
 import { propose } from '../../src/gate/http/agent/send-call.ts';
 import type { CallAnswer } from '../../src/gate/session/rpc.ts';
 import { decisionOn, HOUR_MS } from './effects.ts';
+import { aboutUnknown, decidingElsewhere, elsewhere, foundThere, passTime, unknownElsewhere } from './elsewhere.ts';
 import { changePolicy, revokeUnheard, tell } from './inside.ts';
 import { refund } from './session.ts';
 import {
@@ -31,6 +32,8 @@ export type CallType = {
   alone: string[];
   /** More than one asks for the same: what one is told of itself says nothing of the others. */
   isShared?: true;
+  /** The effect is in another system: it is settled by look-ups and resends, and time must pass for the alarm. */
+  isElsewhere?: true;
 };
 
 const quiet = { again: ['none'], alone: ['none'] };
@@ -188,6 +191,68 @@ export const callTypes: Record<string, CallType> = {
       const begun = await opening();
       await begun.begin();
       return begun;
+    },
+  },
+  'refund in another system': {
+    isElsewhere: true,
+    again: ['executed', 'failed'],
+    alone: ['none', 'failed', 'executed'],
+    make: () => elsewhere(),
+  },
+  'approve in another system': {
+    isElsewhere: true,
+    again: ['executed'],
+    alone: ['pending', 'executed'],
+    make: () => decidingElsewhere(),
+  },
+  'call that settles an unknown in another system': {
+    isElsewhere: true,
+    again: ['executed'],
+    alone: ['executed'],
+    make: () => unknownElsewhere(),
+  },
+  'call that sends again to another system': {
+    isElsewhere: true,
+    again: ['executed'],
+    alone: ['executed'],
+    make: () => unknownElsewhere('fails'),
+  },
+  effects: {
+    isElsewhere: true,
+    again: ['executed'],
+    alone: ['executed'],
+    make: aboutUnknown(({ agent }) => agent.stub().effects()),
+  },
+  settleEffect: {
+    isElsewhere: true,
+    again: ['executed'],
+    alone: ['executed'],
+    make: aboutUnknown((ready, key) => ready.agent.stub().settleEffect(key, foundThere(ready), 'req')),
+  },
+  resendEffect: {
+    isElsewhere: true,
+    again: ['executed'],
+    alone: ['executed'],
+    make: aboutUnknown(({ agent }, key) => agent.stub().resendEffect(key, 'req')),
+  },
+  'alarm: settle an unknown in another system': {
+    isElsewhere: true,
+    again: ['executed'],
+    alone: ['executed'],
+    async make() {
+      const ready = await unknownElsewhere();
+      await passTime(ready.agent);
+      return runsAlarm(ready);
+    },
+  },
+  'alarm: send again to another system': {
+    isElsewhere: true,
+    again: ['executed'],
+    alone: ['executed'],
+    async make() {
+      const ready = await unknownElsewhere('fails');
+      await passTime(ready.agent);
+      return runsAlarm(ready);
     },
   },
   'alarm: mail': { ...waits, make: async () => runsAlarm(await parked()) },

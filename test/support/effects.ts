@@ -44,8 +44,8 @@ export function approvalIn({ approval }: Outcome): string {
 }
 
 /** Makes the call and answers with the approval it parked under. */
-export const parks = async (agent: Agent, args: unknown): Promise<string> =>
-  approvalIn(outcomeOf(await agent.call('refund_order', args)));
+export const parks = async (agent: Agent, args: unknown, tool = 'refund_order'): Promise<string> =>
+  approvalIn(outcomeOf(await agent.call(tool, args)));
 
 /** `refunded_cents`: what the page showed as refunded of the order. */
 export type DecisionChanges = Partial<DecisionRequest> & { refunded_cents?: number };
@@ -61,7 +61,7 @@ export async function decisionOn(
   const bits = (JSON.parse(String(row?.['approvers'] ?? '[]')) as { bits: string }[])[approver]?.bits ?? '';
   const phrase = row === undefined ? '' : phraseOf({ amount_cents: Number(row['amount_cents']), currency: 'BRL' }, id);
   const shared = { approval_id: id, approver, bits, phrase, note: null, request_id: 'req-decide' };
-  const shown = row === undefined ? '' : shownOf(String(row['subject']), refunded_cents);
+  const shown = row === undefined || changes.shown !== undefined ? '' : shownOf(String(row['subject']), refunded_cents);
   return { ...shared, decision: 'approve', shown, ...changes };
 }
 

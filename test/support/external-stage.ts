@@ -2,7 +2,6 @@
 import { expect } from 'vitest';
 import { backendsWith } from '../../src/gate/backends/http.ts';
 import type { Policy } from '../../src/gate/ports.ts';
-import { digestsOf } from '../../src/gate/tool/facts.ts';
 import { ShopApi, toolOf, VARIABLES, type RecipeClass } from './external-tool.ts';
 import { nodeSession } from './node-session.ts';
 
@@ -35,17 +34,7 @@ export async function stage(kind: RecipeClass, { refusals = 'not_kept', policy =
       return answer.outcome;
     },
     alarm: () => session.alarm(),
-    /** Decides the newest approval as its page would, with what the page shows now. */
-    async decide(decision: 'approve' | 'reject') {
-      const record = own.prepare('SELECT approval_id, approvers FROM record ORDER BY opened_at DESC').get();
-      const [asked] = JSON.parse(String(record?.['approvers'])) as { bits: string }[];
-      const proof = { approval_id: String(record?.['approval_id']), approver: 0, bits: asked?.bits ?? '' };
-      const seen = await session.view(proof);
-      if ('refused' in seen) throw new Error(seen.refused);
-      const { phrase, facts } = seen.view;
-      const shown = digestsOf(facts ?? []);
-      return session.decide({ ...proof, decision, phrase, shown, note: null, request_id: 'req' });
-    },
+    decide: made.decide,
     attempts: () =>
       shared.prepare('SELECT applied, code, attempt, sends, external_id FROM attempts ORDER BY at, attempt').all(),
     open: () => shared.prepare('SELECT count(*) AS n FROM open_sends').get()?.['n'],

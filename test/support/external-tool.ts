@@ -11,7 +11,7 @@ export const CLASSES: readonly RecipeClass[] = ['key and look-up', 'key only', '
 
 export const QUIET_MS = 900_000;
 export const LAG_MS = 60_000;
-export const KEEP_MS = 24 * 60 * 60_000;
+const KEEP_MS = 24 * 60 * 60_000;
 export const VARIABLES = { SHOP_ORIGIN: 'https://shop.test', SHOP_ACCOUNT: 'acct', SHOP_SECRET: 'secret' };
 
 const effect = z.object({ id: z.string(), reference: z.string(), cents: z.int(), state: z.string() });
@@ -25,7 +25,7 @@ export function toolOf(kind: RecipeClass, refusals: 'kept' | 'not_kept' = 'not_k
     env: { origin: 'SHOP_ORIGIN', account: 'SHOP_ACCOUNT', secret: 'SHOP_SECRET' },
     authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
     key: isKeyed ? { header: 'Idempotency-Key', max: 64 } : null,
-    keepMs: isKeyed ? KEEP_MS : 0,
+    keepMs: KEEP_MS,
     refusals: isKeyed ? refusals : 'not_kept',
     quietMs: QUIET_MS,
   });
@@ -124,12 +124,12 @@ export class ShopApi {
     this.trips.push({ method, path: pathname + search, key, body: await request.clone().text() });
     const isFault = method === 'POST' || pathname === '/effects';
     const fault = this.always ?? (isFault ? this.faults[method].shift() : undefined);
-    return fault === undefined ? this.#serve(request) : fault((sent) => this.#serve(sent), request);
+    return fault === undefined ? this.serve(request) : fault((sent) => this.serve(sent), request);
   };
 
   /** The same as if the request had been on its way until now. */
   land = (trip: Trip): Promise<Response> =>
-    this.#serve(
+    this.serve(
       new Request(`https://shop.test${trip.path}`, {
         method: trip.method,
         body: trip.body,
@@ -137,7 +137,8 @@ export class ShopApi {
       }),
     );
 
-  async #serve(request: Request): Promise<Response> {
+  /** Answers a request that arrived. */
+  async serve(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname.startsWith('/cards/')) return Response.json({ limit: this.limitCents });
     if (request.method === 'GET') return Response.json({ items: this.#find(searchParams.get('reference') ?? '') });

@@ -9,6 +9,7 @@ import type { SessionPorts } from '../../src/gate/session/session-ports.ts';
 import { sessionCore } from '../../src/gate/session/core.ts';
 import { upstreamWith } from '../../src/gate/session/upstream.ts';
 import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
+import { digestsOf } from '../../src/gate/tool/facts.ts';
 import type { Tool } from '../../src/gate/tool/define-tool.ts';
 import { noBackends } from './backends.ts';
 import { migrations } from './migrations.ts';
@@ -64,22 +65,31 @@ export async function nodeSession(
   });
   if (!reading.ok) throw new Error('the variables are not good');
   const logged: Record<string, unknown>[] = [];
-  const alarms: number[] = [];
-  let made = 0;
-  const session = sessionCore({
-    sql,
-    ledger,
-    backends,
-    alarm: { set: (at) => void alarms.push(at), get: async () => null },
-    queue: { send: async () => undefined },
-    upstream: upstreamWith(now),
-    tools: registryOf(tools),
-    config: reading.config,
-    now,
-    random: (bytes) => (made += 1).toString(16).padStart(2 * bytes, '0'),
-    sleep: (ms, stop) => sleep(ms, undefined, { signal: stop }).catch(() => undefined),
-    log: (entry) => void logged.push(entry),
-  });
+  let [made, life] = [0, 0];
+  let alarmAt: number | null = null;
+  /** A life of the object: what belongs to one that is over reaches its database no more. */
+  const begin = (mine: number) =>
+    sessionCore({
+      sql: {
+        all: (text, ...params) => (assertAlive(mine), sql.all(text, ...params)),
+        transaction: (run) => (assertAlive(mine), sql.transaction(run)),
+      },
+      ledger,
+      backends,
+      alarm: { set: (at) => void (alarmAt = at), get: async () => alarmAt },
+      queue: { send: async () => undefined },
+      upstream: upstreamWith(now),
+      tools: registryOf(tools),
+      config: reading.config,
+      now,
+      random: (bytes) => (made += 1).toString(16).padStart(2 * bytes, '0'),
+      sleep: (ms, stop) => sleep(ms, undefined, { signal: stop }).catch(() => undefined),
+      log: (entry) => void logged.push(entry),
+    });
+  const assertAlive = (mine: number): void => {
+    if (mine !== life) throw new Error('this life is over');
+  };
+  let session = begin(life);
   const policy: Policy = {
     allowed_tools: tools.map(({ name }) => name),
     approvers: ['ana@shop.test'],
@@ -100,5 +110,26 @@ export async function nodeSession(
   await createCaller(ledger, caller, { caller_id, at: now(), request_id: 'req' });
   const opened = await session.open({ caller_id, session_id: 'chat-1', key_hash: caller.key_hash, ttl_seconds: 3600 });
   if ('refused' in opened) throw new Error(`not opened: ${opened.refused}`);
-  return { session, uid: opened.uid, object: sessionObjectName(caller_id, 'chat-1'), own, shared, logged, alarms };
+  return {
+    get session() {
+      return session;
+    },
+    ...{ uid: opened.uid, object: sessionObjectName(caller_id, 'chat-1'), own, shared, logged },
+    life: () => life,
+    /** The object dies and begins anew over what it wrote. */
+    restart: () => void (session = begin((life += 1))),
+    alarmAt: () => alarmAt,
+    fireAlarm: () => ((alarmAt = null), session.alarm()),
+    /** Decides the newest approval as its page would, with what the page shows now. */
+    async decide(decision: 'approve' | 'reject') {
+      const record = own.prepare('SELECT approval_id, approvers FROM record ORDER BY opened_at DESC, step DESC').get();
+      const [asked] = JSON.parse(String(record?.['approvers'])) as { bits: string }[];
+      const proof = { approval_id: String(record?.['approval_id']), approver: 0, bits: asked?.bits ?? '' };
+      const seen = await session.view(proof);
+      if ('refused' in seen) throw new Error(seen.refused);
+      const { phrase, facts } = seen.view;
+      const shown = digestsOf(facts ?? []);
+      return session.decide({ ...proof, decision, phrase, shown, note: null, request_id: 'req' });
+    },
+  };
 }

@@ -31,6 +31,8 @@ const policy: Policy = {
 
 let counter = 0;
 const unique = (): number => (counter += 1);
+/** An order id has four digits, so they are counted apart. */
+let orders = 2000;
 
 /** A caller with the default policy but for `changes`. */
 export async function newCaller(changes: Partial<Policy> = {}): Promise<string> {
@@ -43,7 +45,7 @@ export async function newCaller(changes: Partial<Policy> = {}): Promise<string> 
 /** An order of its own, 120.00 BRL of CUS-1 but for `changes`. */
 export async function newOrder(changes: Partial<{ customer_id: string; total_cents: number; currency: string }> = {}) {
   const { customer_id = 'CUS-1', total_cents = 12_000, currency = 'BRL' } = changes;
-  const order_id = `ORD-${String(2000 + unique())}`;
+  const order_id = `ORD-${String((orders += 1))}`;
   await env.DB.prepare('INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES (?, ?, ?, ?)')
     .bind(order_id, customer_id, total_cents, currency)
     .run();

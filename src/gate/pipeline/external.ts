@@ -122,10 +122,22 @@ function isResendable(record: EffectRecord, gate: Pick<Gate, 'now' | 'scope'>, r
  * Resends end an hour after the first send or the decision, and for everybody so long before the backend may forget the
  * key that the last of them is still recognised.
  */
-export function isInWindow(record: EffectRecord, { backend }: ExternalRecipe, now: number, ordered: boolean): boolean {
+function isInWindow(record: EffectRecord, { backend }: ExternalRecipe, now: number, ordered: boolean): boolean {
   const first = externalOf(record).first_send_at ?? now;
   const kept = first + backend.keepMs - backend.quietMs;
   return now < (ordered ? kept : Math.min(kept, first + HOUR_MS, (record.approval?.decided_at ?? first) + HOUR_MS));
+}
+
+/** Why an operator cannot have an attempt sent again; null where they can. */
+export function resendRefusal(
+  record: EffectRecord,
+  recipe: ExternalRecipe | null,
+  { kit, now }: Pick<Gate, 'kit' | 'now'>,
+): 'no_key' | 'too_late' | 'other_account' | 'tool_gone' | null {
+  if (recipe === null) return 'tool_gone';
+  if (recipe.backend.key === null) return 'no_key';
+  if (kit.backends.place(recipe.backend) !== externalOf(record).place) return 'other_account';
+  return isInWindow(record, recipe, now(), true) ? null : 'too_late';
 }
 
 /** Whether an open record needs no operator: the gate may look the effect up, or send the same bytes again. */

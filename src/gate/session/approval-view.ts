@@ -6,7 +6,7 @@ import type { EffectRecord } from '../ports.ts';
 import { otherApprovals } from '../ledger/approval-rows.ts';
 import { scopeOf, theSession } from './session-row.ts';
 import type { OwnPorts } from './session-tables.ts';
-import { appliedBefore } from './records.ts';
+import { appliedBefore, sentOf } from './records.ts';
 import type { ApprovalView } from './rpc.ts';
 import { boundedNames } from '../tool/bounded.ts';
 
@@ -33,6 +33,7 @@ export async function viewOf(record: EffectRecord, ports: OwnPorts, gate: Gate):
     decided_at: approval.decided_at,
     decided_by: approval.decided_by,
     note: approval.note,
+    sent: sentOf(record),
     result: isSettled ? verdictOf(record) : null,
     claimed: {
       amount_cents: money?.amount_cents ?? null,

@@ -17,7 +17,7 @@ import { readSession, scopeOf } from './session-row.ts';
 import { askAgain, KEPT_MS } from './notifications.ts';
 import type { Polls } from './polls.ts';
 import type { OwnPorts } from './session-tables.ts';
-import { approversOf, recordAt, recordOfApproval } from './records.ts';
+import { approversOf, recordAt, recordOfApproval, sentOf } from './records.ts';
 import type {
   ApprovalAnswer,
   ApprovalView,
@@ -174,6 +174,7 @@ export class Approvals {
       decided_at: approval.decided_at,
       // What an approver notes beside a yes is for the record: the form tells them that the agent reads a rejection's note.
       note: record.state === 'rejected' ? approval.note : null,
+      sent: sentOf(record),
       delivery: {
         asked: asked.length,
         sent: asked.filter(({ sent_at }) => sent_at !== null).length,

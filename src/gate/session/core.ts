@@ -12,6 +12,7 @@ import { readSession, scopeOf, theSession } from './session-row.ts';
 import { headOf } from './audit-log.ts';
 import { indexOf } from './log-index.ts';
 import { delivered, mailTask } from './notifications.ts';
+import { OpenEffects } from './open-effects.ts';
 import { Opening } from './opening.ts';
 import { Polls } from './polls.ts';
 import type { SessionPorts } from './session-ports.ts';
@@ -36,6 +37,7 @@ export function sessionCore(platform: SessionPorts): SessionCore {
   const gate = new SessionGate(ports, alarms, polls);
   const opening = new Opening(ports, gate, alarms);
   const approvals = new Approvals(ports, gate, alarms, polls);
+  const effects = new OpenEffects(ports, gate);
   const work = new AlarmWork(ports, gate, alarms);
   const isLive = (uid: string): boolean => {
     const session = readSession(sql);
@@ -67,6 +69,9 @@ export function sessionCore(platform: SessionPorts): SessionCore {
     },
     resend: async (id, requestId) => approvals.resend(id, requestId),
     withdraw: async (id, requestId) => approvals.withdraw(id, requestId),
+    effects: async () => effects.list(),
+    settleEffect: (effectKey, order, requestId) => effects.settle(effectKey, order, requestId),
+    resendEffect: (effectKey, requestId) => effects.resend(effectKey, requestId),
     heads: async () => headsOf(ports),
     wake: () => work.wake(),
     alarm: () => work.run(),

@@ -14,6 +14,7 @@ import type {
   SqlRow,
   SqlValue,
 } from '../ports.ts';
+import type { Sent } from './rpc.ts';
 import { insertInto } from './schema.ts';
 import { TRANSITIONS } from './transitions.ts';
 
@@ -105,6 +106,10 @@ export const appliedBefore = (sql: SessionSql, { key, round }: EffectRecord): Ef
   sql
     .all(`SELECT * FROM record WHERE key = ? AND round < ? AND ledger = 'applied' ORDER BY round`, key, round)
     .map(toRecord);
+
+/** How often an effect in another system was sent; null where nothing of it has left. */
+export const sentOf = ({ external }: EffectRecord): Sent | null =>
+  external?.last_send_at == null ? null : { sends: external.sends, last_send_at: external.last_send_at };
 
 const first = (rows: SqlRow[]): EffectRecord | null => (rows[0] === undefined ? null : toRecord(rows[0]));
 

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../json.ts';
 import type { ApprovalStatus, Defect, Outcome, PolicyLimit, Verdict } from '../outcome.ts';
 import type { Fact } from '../tool/define-tool.ts';
-import type { CallerChange, Limits, Money, OtherApproval } from '../ports.ts';
+import type { CallerChange, Limits, Money, OpenState, OtherApproval } from '../ports.ts';
 
 /** What an API key asks for when it opens or rejoins a session; absent fields keep theirs on a rejoin. */
 export type OpenRequest = {
@@ -61,6 +61,8 @@ export type CallAnswer =
   | { outcome: Outcome; max_steps: number; steps_left: number; audit: { seq: number; hash: string } | null }
   | { refused: 'unauthorized' | 'session_exhausted' | 'too_many_retries' | 'too_many_polls' };
 
+export type Sent = { sends: number; last_send_at: number };
+
 export type Delivery = { asked: number; sent: number; undeliverable: number };
 
 /** `GET /v1/approvals/{id}` as the object answers it; times in ms since the epoch. */
@@ -73,6 +75,8 @@ export type ApprovalAnswer =
       expires_at: number;
       decided_at: number | null;
       note: string | null;
+      /** Of an effect in another system: how often it was sent, and when last; null where nothing has left. */
+      sent: Sent | null;
       delivery: Delivery;
       /** What the call that asked for it would be told now. */
       outcome: Outcome;
@@ -94,6 +98,7 @@ export type ApprovalView = {
   decided_at: number | null;
   decided_by: number | null;
   note: string | null;
+  sent: Sent | null;
   /** Code and message of a failure, or the data of what was done. */
   result: Verdict | null;
   /** `bounded`: the arguments that are shown as they are, since the tool's schema bounds them. */
@@ -154,6 +159,28 @@ export type QueueMessage =
   | { type: 'notice'; object: string; seq: number; approver: number }
   | { type: 'tell'; object: string; caller_id: string };
 
+/** Times in ms since the epoch; `may_void_at`: from when on an operator may say that it was not applied. */
+export type OpenEffect = {
+  effect_key: string;
+  state: OpenState;
+  sends: number;
+  last_send_at: number | null;
+  may_void_at: number | null;
+};
+
+export type SettleOrder =
+  | { applied: true; external_id: string; answer?: JsonObject | undefined; evidence: string }
+  | { applied: false; evidence: string };
+
+export type OrderAnswer =
+  /** `answered`: noted, and the ledger is told later. */
+  | { state: 'executed' | 'failed' | 'answered' | OpenState }
+  | { refused: 'not_found' | 'already_answered' }
+  | { refused: 'too_early'; may_void_at: number }
+  /** The given answer does not fit the tool's output at this field. */
+  | { refused: 'misfit'; field: string }
+  | { refused: 'not_resendable'; why: 'no_key' | 'too_late' | 'other_account' | 'tool_gone' };
+
 export type Head = { uid: string; seq: number; hash: string };
 
 /** The object as its stub shows it. */
@@ -172,6 +199,10 @@ export interface SessionRpc {
   delivered(message: QueueMessage, result: 'sent' | 'undeliverable'): Promise<void>;
   resend(approvalId: string, requestId: string): Promise<'done' | 'not_found' | 'not_pending' | 'nobody_to_ask'>;
   withdraw(approvalId: string, requestId: string): Promise<'done' | 'not_found' | 'not_pending'>;
+  /** Effects in other systems that may be under way. */
+  effects(): Promise<OpenEffect[]>;
+  settleEffect(effectKey: string, order: SettleOrder, requestId: string): Promise<OrderAnswer>;
+  resendEffect(effectKey: string, requestId: string): Promise<OrderAnswer>;
   heads(): Promise<Head[]>;
   /** Arms the alarm if work is due; asked by the cron. */
   wake(): Promise<void>;

@@ -14,7 +14,15 @@ import type { Registry } from '../tool/registry.ts';
 import type { SessionCore } from './core.ts';
 import { sessionCore } from './core.ts';
 import type { SessionPorts } from './session-ports.ts';
-import type { CallRequest, DecisionRequest, LinkProof, OpenRequest, QueueMessage, SessionRpc } from './rpc.ts';
+import type {
+  CallRequest,
+  DecisionRequest,
+  LinkProof,
+  OpenRequest,
+  QueueMessage,
+  SessionRpc,
+  SettleOrder,
+} from './rpc.ts';
 import { upstreamWith } from './upstream.ts';
 
 const UNCONFIGURED_MS = 5 * 60_000;
@@ -74,6 +82,15 @@ export const sessionClass = (registry: Registry) =>
     }
     withdraw(approvalId: string, requestId: string) {
       return this.#core.withdraw(approvalId, requestId);
+    }
+    effects() {
+      return this.#core.effects();
+    }
+    settleEffect(effectKey: string, order: SettleOrder, requestId: string) {
+      return this.#core.settleEffect(effectKey, order, requestId);
+    }
+    resendEffect(effectKey: string, requestId: string) {
+      return this.#core.resendEffect(effectKey, requestId);
     }
     heads() {
       return this.#core.heads();

@@ -48,6 +48,8 @@ const REFUSING = new Set([400, 402, 404, 410, 422]);
 export interface ExternalRecipe {
   readonly backend: Backend;
   readonly lagMs: number | null;
+  /** The effect key as the API gets it. */
+  wireKey(effectKey: string): string;
   ceiling(seen: JsonObject): { cents: number; code: string } | null;
   outgoing(input: JsonObject, effectKey: string, seen: JsonObject): Outgoing;
   /** What the answer to a send says; null: unknown. */
@@ -79,6 +81,7 @@ export function externalRecipe<Input, Seen extends JsonObject, Data, Code extend
   return {
     backend,
     lagMs: lookup?.lagMs ?? null,
+    wireKey: (effectKey) => wireKey(effectKey, backend.key),
     ceiling: (seen) => (ceiling === undefined ? null : { cents: ceiling.cents(seen as Seen), code: ceiling.code }),
     outgoing: (input, effectKey, seen) =>
       outgoingOf(declared.request(input as Input, made(effectKey, seen)), wireKey(effectKey, backend.key), backend.key),

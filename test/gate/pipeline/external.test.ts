@@ -184,6 +184,24 @@ describe('an unknown effect', () => {
     expect(at.state()).toEqual(['claimed']);
   });
 
+  it('is not looked up in another account, where it would seem absent', async () => {
+    const at = await stage('look-up only');
+    at.api.faults.POST.push(losesAnswer);
+    at.api.faults.GET.push(neverArrives);
+    await at.call();
+    at.variables['SHOP_ACCOUNT'] = 'another';
+    at.later(QUIET_MS + LAG_MS);
+    at.api.always = answersInstead(200, '{"items":[]}');
+    await at.alarm();
+    expect(await at.call()).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect([at.state(), at.attempts()]).toEqual([['claimed'], []]);
+    at.api.always = null;
+    at.variables['SHOP_ACCOUNT'] = VARIABLES.SHOP_ACCOUNT;
+    at.later(60 * 60_000);
+    await at.alarm();
+    expectOnce(at);
+  });
+
   it('is looked up, and not sent again, once its caller is revoked', async () => {
     const at = await stage('key and look-up');
     at.api.faults.POST.push(neverArrives);

@@ -29,6 +29,8 @@ const getApproval = describeRoute(() => {
     tool: z.string(),
     decided_at: z.iso.datetime().exactOptional(),
     note: z.string().exactOptional().describe('What the person who rejected it wrote.'),
+    sends: z.int().min(1).exactOptional().describe('How often it was sent to another system.'),
+    last_send_at: z.iso.datetime().exactOptional(),
     delivery: z
       .strictObject({ asked: count, sent: count, undeliverable: count })
       .describe('Approvers asked, mails that left, and mails that never will.'),
@@ -77,13 +79,14 @@ export const approvals = new Hono<HttpEnv>().get('/:id', getApproval, async (c) 
 });
 
 /** `outcome` is there once there is a result to hand to the model: until then it would only say to wait. */
-function shownApproval(c: HttpContext, { expires_at, decided_at, note, outcome, ...rest }: Approval) {
+function shownApproval(c: HttpContext, { expires_at, decided_at, note, sent, outcome, ...rest }: Approval) {
   const isOpen = rest.status === 'pending' || rest.status === 'approved';
   return {
     ...rest,
     expires_at: timestamp(expires_at),
     ...(decided_at === null ? {} : { decided_at: timestamp(decided_at) }),
     ...(note === null ? {} : { note }),
+    ...(sent === null ? {} : { sends: sent.sends, last_send_at: timestamp(sent.last_send_at) }),
     ...(isOpen ? {} : { outcome: observe(outcome, c.get('registry')) }),
   };
 }

@@ -168,6 +168,12 @@ const Ending = ({ page }: { page: ApprovalPage }) => {
       return (
         <Notice tone="info" title="Approved, and being carried out">
           <p>It was approved {decided}. The result is not known yet.</p>
+          {view.sent !== null && (
+            <p>
+              It was sent {view.sent.sends === 1 ? 'once' : `${view.sent.sends} times`}, last at{' '}
+              <Time at={view.sent.last_send_at} />. It is being settled, and will not be done twice.
+            </p>
+          )}
           <Note note={view.note} />
           <a class="reload" href="">
             Load this page again
@@ -180,6 +186,7 @@ const Ending = ({ page }: { page: ApprovalPage }) => {
           <p>It was approved {decided}.</p>
           <Note note={view.note} />
           {view.result?.ok === true && <AnswerList answer={view.result.data} currency={view.claimed.currency} />}
+          {view.result?.ok === false && <p>{messageOf(view.result.refusal)}</p>}
         </Notice>
       );
     case 'rejected':

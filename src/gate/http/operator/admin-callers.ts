@@ -7,6 +7,7 @@ import { changeCaller, createCaller, revokeCaller, rotateKeys, type Change } fro
 import { findCaller, listCallers, readCallerChange, type Caller } from '../../ledger/callers.ts';
 import { policySchema } from '../../policy/policy.ts';
 import { ledgerSql } from '../../ledger/d1.ts';
+import { countOpenSends } from '../../ledger/open-sends.ts';
 import { timestamp } from '../../time.ts';
 import { readJsonBody } from '../shared/body.ts';
 import { CallerPatchBody, NewCallerBody, policy, policyMisfit, RotationBody } from './caller-bodies.ts';
@@ -35,6 +36,9 @@ const changedCaller = once(() =>
       sessions: z
         .strictObject({ told: count(), queued: count() })
         .describe('Open sessions that know of it, and those that will hear of it from the queue.'),
+      open_effects: count()
+        .exactOptional()
+        .describe('After a revocation: effects in other systems that may still be applied.'),
     })
     .meta({ id: 'ChangedCaller' }),
 );
@@ -140,8 +144,9 @@ export const adminCallers = new Hono<HttpEnv>()
   .delete('/:id', revokeOperation, async (c) => {
     const callerId = c.req.param('id');
     // Revoking again tells again: the way on after an answer that was lost.
-    await revokeCaller(ledgerSql(c.env.DB), changeOf(c, callerId));
-    return answerOnceTold(c, callerId);
+    const sql = ledgerSql(c.env.DB);
+    await revokeCaller(sql, changeOf(c, callerId));
+    return answerOnceTold(c, callerId, async () => ({ open_effects: await countOpenSends(sql, callerId) }));
   })
   .post('/:id/rotate', rotateOperation, async (c) => {
     const body = await readJsonBody(c, RotationBody);
@@ -176,14 +181,18 @@ function merged(
 }
 
 /** Answers with the caller as it is now, after its open sessions know; 202 where some will know only later. */
-async function answerOnceTold(c: HttpContext, callerId: string): Promise<Response> {
+async function answerOnceTold(
+  c: HttpContext,
+  callerId: string,
+  more: () => Promise<{ open_effects?: number }> = async () => ({}),
+): Promise<Response> {
   const sql = ledgerSql(c.env.DB);
   const change = await readCallerChange(sql, callerId);
   if (change === null) return unknownCaller(c);
   const sessions = await tellOpenSessions(c.env, callerId, change);
   const caller = await findCaller(sql, callerId);
   if (caller === null) return unknownCaller(c);
-  return c.json({ ...shownCaller(caller), sessions }, sessions.queued > 0 ? 202 : 200);
+  return c.json({ ...shownCaller(caller), sessions, ...(await more()) }, sessions.queued > 0 ? 202 : 200);
 }
 
 function shownCaller({ created_at, revoked_at, ...caller }: Caller) {

@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { adminApprovals } from './admin-approvals.ts';
 import { adminAudit } from './admin-audit.ts';
 import { adminCallers } from './admin-callers.ts';
+import { adminEffects } from './admin-effects.ts';
 import { adminLedger } from './admin-ledger.ts';
 import type { HttpEnv } from '../shared/context.ts';
 import { operatorOnly } from '../shared/credentials.ts';
@@ -12,4 +13,5 @@ export const admin = new Hono<HttpEnv>()
   .route('/callers', adminCallers)
   .route('/approvals', adminApprovals)
   .route('/audit', adminAudit)
-  .route('/ledger', adminLedger);
+  .route('/ledger', adminLedger)
+  .route('/effects', adminEffects);

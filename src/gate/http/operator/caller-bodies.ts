@@ -5,21 +5,15 @@ import { MAX_ADDRESS_CHARACTERS, type Policy } from '../../ports.ts';
 import { policySchema } from '../../policy/policy.ts';
 import { GET_APPROVAL } from '../../tool/get-approval.ts';
 import { ANY_CUSTOMER } from '../../policy/customer-pattern.ts';
+import { visibleText } from './visible-text.ts';
 import type { Registry } from '../../tool/registry.ts';
 
 /** Mail clients make a link of these; a mail holds one link. */
 const LINKS = /:\/\/|www\.|</i;
 const MAX_NAME_CHARACTERS = 60;
-/** Controls and line separators would break a mail or a log; direction marks would make a name look like another. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-
 const distinct = (names: string[]): boolean => new Set(names).size === names.length;
 
-const name = z
-  .string()
-  .refine((text) => /\S/.test(text) && !UNSEEN.test(text) && [...text].length <= MAX_NAME_CHARACTERS, {
-    error: `must have 1 to ${MAX_NAME_CHARACTERS} characters and no invisible ones`,
-  })
+const name = visibleText(1, MAX_NAME_CHARACTERS)
   .refine((text) => !LINKS.test(text), { error: 'must hold no link: no "://", no "www." and no "<"' })
   .describe('Shown to approvers: 1 to 60 characters.');
 

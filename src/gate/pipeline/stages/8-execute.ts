@@ -4,7 +4,7 @@
  */
 import { DriftedAnswer } from '../../log-line.ts';
 import type { Verdict } from '../../outcome.ts';
-import type { Attempt, EffectRecord, LedgerRow } from '../../ports.ts';
+import type { Attempt, EffectRecord, FinalAnswer, LedgerRow } from '../../ports.ts';
 import type { ConfirmedCall, KeyedRead } from '../calls.ts';
 import { sendExternal, settleAs, settleExternal, type Run } from '../external.ts';
 import type { Gate } from '../gate.ts';
@@ -47,13 +47,16 @@ export const settleSent = (record: EffectRecord, started_at: number, gate: Gate)
 
 /** Says "this attempt will never be applied", or learns that it was; null: the ledger did not say. */
 export async function voidAttempt(record: EffectRecord, code: string, gate: Gate): Promise<LedgerRow | null> {
-  if (record.external !== null)
-    return settleAs(record, { applied: false, code, facts: {} }, runOf(record, gate.now(), gate));
+  if (record.external !== null) return settleSentAs(record, { applied: false, code, facts: {} }, gate);
   return settledBy(gate, gate.now(), VOID_TRY_MS, () => gate.attempts.void(attemptOf(record, gate), code));
 }
 const VOID_TRY_MS = 2_000;
 
-const runOf = (record: EffectRecord, started_at: number, gate: Gate): Run => ({
+/** Settles an attempt in another system by what is known of it. */
+export const settleSentAs = (record: EffectRecord, final: FinalAnswer, gate: Gate): Promise<LedgerRow | null> =>
+  settleAs(record, final, runOf(record, gate.now(), gate));
+
+export const runOf = (record: EffectRecord, started_at: number, gate: Gate): Run => ({
   gate,
   attempt: attemptOf(record, gate),
   deadline: deadlineOf({ started_at }),
