@@ -70,7 +70,7 @@ describe('GET /admin/audit', () => {
   it('pages with a cursor', async () => {
     const session = stray('uid-pages');
     const rows = chainOf(session, [{}, {}, {}]);
-    await deliver(ledgerSql(env.DB), { uid: session.uid, rows, approvals: [], session: null });
+    await deliver(ledgerSql(env.AUDIT), rows);
     const first = await asOperator('GET', `/admin/audit?caller_id=${session.caller_id}&limit=2`);
     expect(first.body['rows']).toEqual(rows.slice(0, 2));
     const cursor = String(first.body['next_cursor']);
@@ -81,7 +81,7 @@ describe('GET /admin/audit', () => {
   it('finds by tool, code and time', async () => {
     const session = stray('uid-filters');
     const rows = chainOf(session, [{ at: '2026-01-01T00:00:00.000Z' }, { at: '2026-01-02T00:00:00.000Z' }]);
-    await deliver(ledgerSql(env.DB), { uid: session.uid, rows, approvals: [], session: null });
+    await deliver(ledgerSql(env.AUDIT), rows);
     const time = 'from=2026-01-02T00:00:00Z&to=2026-01-02T01:00:00%2B01:00';
     const found = (query: string) => asOperator('GET', `/admin/audit?caller_id=${session.caller_id}&${query}`);
     expect((await found('tool=get_order&code=OK')).body['rows']).toEqual(rows);
@@ -120,7 +120,7 @@ describe('GET /admin/audit', () => {
       session,
       Array.from({ length: 1_100 }, () => ({})),
     );
-    await deliver(ledgerSql(env.DB), { uid: session.uid, rows, approvals: [], session: null });
+    await deliver(ledgerSql(env.AUDIT), rows);
     const path = `/admin/audit?caller_id=${session.caller_id}`;
     const { headers, body } = await asOperator('GET', path, undefined, { Accept: 'application/x-ndjson' });
     expect(headers.get('content-type')).toBe('application/x-ndjson');

@@ -11,7 +11,7 @@ import { upstreamWith } from '../../src/gate/session/upstream.ts';
 import { ledgerSql } from '../../src/gate/ledger/d1.ts';
 import { registry } from '../support/tools.ts';
 import type { Watched } from './facts.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, Sender } from './ledger.ts';
 import { SimulatedAlarm } from './object-alarm.ts';
 import { borrow, giveBack, isWrite } from './object-database.ts';
 import { Random } from './random.ts';
@@ -156,15 +156,14 @@ export class SimulatedObject {
 
   #ports(life: Life): SessionPorts {
     const { time, config } = this.#world;
-    const ledger = ledgerSql(
-      this.#world.ledger.binding({
-        random: this.random,
-        leave: () => this.#leave(life),
-        isGone: () => life.isOver,
-        crash: () => this.crash(),
-        cut: () => (this.#world.time.elapsed < this.#cut.until ? (this.#cut.landing ? 'after' : 'before') : null),
-      }),
-    );
+    const { ledger } = this.#world;
+    const sender: Sender = {
+      random: this.random,
+      leave: () => this.#leave(life),
+      isGone: () => life.isOver,
+      crash: () => this.crash(),
+      cut: () => (this.#world.time.elapsed < this.#cut.until ? (this.#cut.landing ? 'after' : 'before') : null),
+    };
     const now = time.wall;
     return {
       sql: {
@@ -179,7 +178,8 @@ export class SimulatedObject {
           return this.database.within('step', run);
         },
       },
-      ledger,
+      ledger: ledgerSql(ledger.binding(sender)),
+      audit: ledgerSql(ledger.binding(sender, ledger.audit)),
       backends: noBackends,
       alarm: { set: (at) => this.#arm(life, at), get: async () => this.#alarmAt },
       queue: {

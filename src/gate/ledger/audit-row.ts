@@ -29,8 +29,8 @@ export const auditRow = z.strictObject({
     .nullable()
     .describe('RFC 8785 text where they parse, else as the model wrote them; at most 4,096 bytes, controls escaped.'),
   /**
-   * Of the arguments: it goes when they go, so that `args_hash` cannot be used to guess them. A decision has none, and keeps
-   * the salt of its approver and facts.
+   * Of the arguments: it goes when they go, so that `args_hash` cannot be used to guess them. A row with `approver_hash` has
+   * none, and keeps the salt of that.
    */
   salt: z.string().nullable(),
   args_hash: z.string().nullable().describe('SHA-256 of salt and the whole text of the arguments.'),
@@ -51,11 +51,11 @@ export const auditRow = z.strictObject({
   replayed: z.boolean(),
   approval_id: z.string().nullable(),
   actor: z.string(),
-  approver_hash: z.string().nullable().describe("On a decision: SHA-256 of salt and the approver's address."),
-  shown_hash: z
+  approver_hash: z
     .string()
     .nullable()
-    .describe('On a decision: SHA-256 of salt and the digests of the facts on the page.'),
+    .describe("Where a person had decided: SHA-256 of salt and the approver's address."),
+  shown_hash: z.string().nullable().describe('There: SHA-256 of salt and the digests of the facts on the page.'),
   duration_ms: z.int(),
   request_id: z.string().nullable().describe('The X-Request-Id of the request.'),
   trace_id: z.string().nullable().describe('Of the traceparent header of the call.'),

@@ -1,42 +1,27 @@
-/** The audit in D1: how rows of the session objects arrive there and how operators read them. */
+/** The audit in its database: how rows of the session objects arrive there and how operators read them. */
 import * as z from 'zod';
-import type { LedgerSql, SqlRow, Statement } from '../ports.ts';
+import type { LedgerSql, SqlRow } from '../ports.ts';
 import { timestamp } from '../time.ts';
-import { upsertApprovals, type ApprovalRow } from './approval-rows.ts';
 import { auditRow, type AuditRow } from './audit-row.ts';
 import { filter, flag, insertFromJson, integer, jsonText, pageOf, placeIn, where, type Page } from './columns.ts';
-import { updateSession, type SessionState } from './sessions.ts';
 
 const columns = Object.keys(auditRow.shape);
 
 /** A row that is there already stays as it is. */
 const INSERT_ROWS = `${insertFromJson('audit', columns)} ON CONFLICT DO NOTHING`;
 
-/** What a session object reports of itself, its approvals and its log. */
-export type Report = {
-  uid: string;
-  rows: readonly AuditRow[];
-  approvals: readonly ApprovalRow[];
-  session: SessionState | null;
-};
-
 /**
- * Takes a report in one transaction. Safe to repeat: each row has one place. Answers the hash that is stored for the last
- * row, read back, because only that proves that these rows arrived and no others stand in their places; null without rows.
+ * Takes rows of one session in one transaction. Safe to repeat: each row has one place. Answers the hash that is stored for
+ * the last row, read back, because only that proves that these rows arrived and no others stand in their places.
  */
-export async function deliver(sql: LedgerSql, { uid, rows, approvals, session }: Report): Promise<string | null> {
+export async function deliver(sql: LedgerSql, rows: readonly AuditRow[]): Promise<string | null> {
   const last = rows.at(-1);
-  const statements: Statement[] = [];
-  if (last !== undefined) statements.push({ sql: INSERT_ROWS, params: [JSON.stringify(rows.map(toColumns))] });
-  if (approvals.length > 0) statements.push(upsertApprovals(approvals));
-  if (session !== null) statements.push(updateSession(uid, session));
-  if (last !== undefined) {
-    const sql = 'SELECT hash FROM audit WHERE uid = ?1 AND seq = ?2';
-    statements.push({ sql, params: [last.uid, last.seq] });
-  }
-  if (statements.length === 0) return null;
-  const read = (await sql.batch(statements)).at(-1)?.[0];
-  return last === undefined ? null : z.object({ hash: z.string() }).parse(read).hash;
+  if (last === undefined) return null;
+  const results = await sql.batch([
+    { sql: INSERT_ROWS, params: [JSON.stringify(rows.map(toColumns))] },
+    { sql: 'SELECT hash FROM audit WHERE uid = ?1 AND seq = ?2', params: [last.uid, last.seq] },
+  ]);
+  return z.object({ hash: z.string() }).parse(results.at(-1)?.[0]).hash;
 }
 
 const toColumns = (row: AuditRow): object => ({ ...row, at: Date.parse(row.at), withheld: row.withheld === true });

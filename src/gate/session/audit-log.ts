@@ -52,15 +52,15 @@ function argumentsOf(origin: Origin, salt: string, stored: number): { facts: Arg
   return { facts: { ...hashed, arguments: kept, ...cut }, bytes };
 }
 
-/** Who decided, and what the page had shown them. A decision has no arguments, so the salt is theirs. */
-function decisionOf(sql: SessionTables, origin: Origin, salt: string): Partial<AuditRow> {
-  if (origin.kind !== 'decision') return {};
-  const { decision, record } = origin;
-  const approver = approversOf(sql, record)[decision.approver];
+/** Who had decided the action that ended here, and what the page had shown them. Such a row has no arguments: the salt is theirs. */
+function decidedBy(sql: SessionTables, { change }: Ending, { record, salt }: Circumstances): Partial<AuditRow> {
+  if (change === undefined || record?.approval?.decided_by == null) return {};
+  const { decided_by, shown } = record.approval;
+  const approver = approversOf(sql, record)[decided_by];
   return {
     salt,
     approver_hash: approver === undefined ? null : approverHash(salt, approver.email),
-    shown_hash: shownHash(salt, decision.shown),
+    shown_hash: shownHash(salt, shown ?? ''),
   };
 }
 
@@ -78,8 +78,9 @@ function resultOf({ change }: Ending): Pick<AuditRow, 'attempt' | 'result_hash'>
 function rowOf(
   sql: SessionTables,
   ending: Ending,
-  { record, session, at, salt }: Circumstances,
+  circumstances: Circumstances,
 ): Omit<AuditRow, 'seq' | 'hash' | keyof ArgumentFacts> {
+  const { record, session, at } = circumstances;
   const { origin, verdict } = ending;
   const call = origin.kind === 'call' ? origin : null;
   const callId = call?.call_id ?? record?.call_id ?? null;
@@ -111,7 +112,7 @@ function rowOf(
     actor: actorOf(origin),
     approver_hash: null,
     shown_hash: null,
-    ...decisionOf(sql, origin, salt),
+    ...decidedBy(sql, ending, circumstances),
     duration_ms: Math.max(0, at - started),
     request_id: requestOf(origin),
     trace_id: call?.trace_id ?? null,

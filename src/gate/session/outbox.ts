@@ -1,6 +1,7 @@
 /**
- * What travels from the object to D1: rows of the log, approvals as operators see them, and whether records are open. All of
- * it is kept here until it was read back there; sending it twice changes nothing.
+ * What travels from the object to D1: rows of the log to the audit's database; approvals as operators see them, and whether
+ * records are open, to the ledger's. Neither waits for the other. All of it is kept here until it was read back there, or
+ * taken; sending it twice changes nothing.
  */
 import { byteLength } from '../canonical.ts';
 import { codeOf } from '../outcome.ts';
@@ -10,8 +11,9 @@ import type { ApprovalRow } from '../ledger/approval-rows.ts';
 import { withheldRow, type AuditRow } from '../ledger/audit-row.ts';
 import { deliver } from '../ledger/audit.ts';
 import { isRowRefusal } from '../ledger/d1.ts';
+import { takeReport } from '../ledger/reports.ts';
 import type { SessionRow } from './session-row.ts';
-import { markSent, markTelling, scopeOf, theSession } from './session-row.ts';
+import { markSent, markTelling, markTold, scopeOf, theSession } from './session-row.ts';
 import type { OwnPorts, SessionTables } from './session-tables.ts';
 import { headOf } from './audit-log.ts';
 import type { Unreported } from './records.ts';
@@ -22,44 +24,58 @@ const BATCH_BYTES = 256 * 1024;
 /** A report that hangs is left behind and sent again: the alarm has more to do, and fires no second time meanwhile. */
 const REPORT_LIMIT_MS = 5_000;
 
-/** Sends until nothing is left. Throws where D1 does not take it; what was read back stays marked as sent. */
-export async function sendOutbox(ports: OwnPorts): Promise<void> {
-  while (hasOutbox(ports)) await sendBatch(ports);
+/** Sends the rows that the log has now. Throws where D1 does not take them; what was read back stays marked as sent. */
+export async function sendRows(ports: OwnPorts): Promise<void> {
+  const { sql } = ports;
+  const { seq } = headOf(sql, theSession(sql));
+  while (theSession(sql).sent_seq < seq) await sendBatch(ports);
 }
 
-export function hasOutbox(ports: OwnPorts): boolean {
+export function hasRows({ sql }: OwnPorts): boolean {
+  const session = theSession(sql);
+  return session.sent_seq < headOf(sql, session).seq;
+}
+
+/** Whether something of the approvals or the session is to be told. */
+export function hasReport(ports: OwnPorts): boolean {
   const { sql } = ports;
   const session = theSession(sql);
-  return (
-    unsentRows(sql, session, 1).length > 0 || unreported(sql).length > 0 || session.told !== toTell(ports, session)
-  );
+  return unreported(sql).length > 0 || session.told !== toTell(ports, session);
 }
 
 async function sendBatch(ports: OwnPorts): Promise<void> {
-  const { sql, ledger, upstream, now } = ports;
+  const { sql, audit } = ports;
+  const rows = withinBytes(unsentRows(sql, theSession(sql), BATCH_ROWS));
+  const stored = await deliverRows(rows, (given) => limited(ports, () => deliver(audit, given)), ports);
+  const last = rows.at(-1);
+  // Only the hash read back proves that these rows stand there, and not somebody else's in their places.
+  if (last === undefined || stored !== last.hash) throw new Error('D1 holds another row where this one belongs');
+  sql.transaction(() => markSent(sql, last.seq));
+}
+
+/** Tells of them, if there is something. Throws where D1 does not take it. */
+export async function sendReport(ports: OwnPorts): Promise<void> {
+  if (!hasReport(ports)) return;
+  const { sql, ledger } = ports;
   const session = theSession(sql);
-  const rows = withinBytes(unsentRows(sql, session, BATCH_ROWS));
   const approvals = unreported(sql);
   const telling = toTell(ports, session);
+  const isTold = telling === session.told;
   const report = {
     uid: session.uid,
     approvals: approvals.map((each) => approvalRow(sql, each, session)),
-    session: telling === session.told ? null : { version: versionOf(sql, session), ...stateOf(ports, session) },
+    session: isTold ? null : { version: versionOf(sql, session), ...stateOf(ports, session) },
   };
-  if (report.session !== null && session.told !== '') markTelling(sql);
-  const send = (given: AuditRow[]): Promise<string | null> => {
-    const limits = { tryMs: REPORT_LIMIT_MS, deadline: now() + REPORT_LIMIT_MS };
-    return upstream.run(() => deliver(ledger, { ...report, rows: given }), limits);
-  };
-  const stored = await deliverRows(rows, send, ports);
-  const last = rows.at(-1);
-  // Only the hash read back proves that these rows stand there, and not somebody else's in their places.
-  if (last !== undefined && stored !== last.hash) throw new Error('D1 holds another row where this one belongs');
+  if (!isTold && session.told !== '') markTelling(sql);
+  await limited(ports, () => takeReport(ledger, report));
   sql.transaction(() => {
-    markSent(sql, last?.seq ?? 0, report.session === null ? session.told : '', telling);
+    if (!isTold) markTold(sql, telling);
     for (const told of approvals) markReported(sql, told);
   });
 }
+
+const limited = <T>({ upstream, now }: OwnPorts, work: () => Promise<T>): Promise<T> =>
+  upstream.run(work, { tryMs: REPORT_LIMIT_MS, deadline: now() + REPORT_LIMIT_MS });
 
 /** A batch that D1 refuses goes row by row; a row refused alone travels without its arguments, marked. */
 async function deliverRows(
@@ -70,7 +86,7 @@ async function deliverRows(
   try {
     return await send(rows);
   } catch (error) {
-    if (!isRowRefusal(error) || rows.length === 0) throw error;
+    if (!isRowRefusal(error)) throw error;
   }
   let stored: string | null = null;
   for (const row of rows) {

@@ -78,12 +78,12 @@ const listHeads = describeRoute(() => {
 export const adminAudit = new Hono<HttpEnv>()
   .get('/', listRows, checkedQuery(AuditQuery), async (c) => {
     const { cursor, limit, ...filters } = c.req.valid('query');
-    const sql = ledgerSql(c.env.DB);
+    const sql = ledgerSql(c.env.AUDIT);
     const streamed = wantsStream(c);
     const page = await readPage(c, listAudit(sql, filters, cursor, streamed ? STREAM_PAGE : limit));
     if (page instanceof Response) return page;
     if (!streamed) return c.json(page);
-    await logExport(sql, Date.now(), c.get('requestId'));
+    await logExport(ledgerSql(c.env.DB), Date.now(), c.get('requestId'));
     return c.body(linesOf(sql, filters, page), 200, { 'Content-Type': NDJSON });
   })
   .get('/heads', listHeads, checkedQuery(HeadsQuery), async (c) => {

@@ -1,4 +1,5 @@
--- What the session objects sent of their logs and approvals. The objects are the authority; this is what operators query.
+-- What the session objects sent of their logs. The objects are the authority; this is what operators query. It has a database of
+-- its own: a full audit stops no effect, and its readers need no way to the ledger.
 
 CREATE TABLE audit (
   uid               TEXT NOT NULL,
@@ -13,7 +14,7 @@ CREATE TABLE audit (
   call_id           TEXT,
   tool              TEXT,
   arguments         TEXT,                         -- at most 4,096 bytes; null when erased, withheld or omitted
-  salt              TEXT,                         -- erased with them, so that args_hash tells nothing; a decision's stays
+  salt              TEXT,                         -- erased with them, so that args_hash tells nothing; an approver's stays
   args_hash         TEXT,                         -- of their whole text
   arguments_cut     INTEGER NOT NULL DEFAULT 0,   -- 1: only their beginning is kept
   kept_hash         TEXT,                         -- of that beginning
@@ -29,8 +30,8 @@ CREATE TABLE audit (
   replayed          INTEGER NOT NULL,
   approval_id       TEXT,
   actor             TEXT NOT NULL,
-  approver_hash     TEXT,                         -- on a decision: of the approver's address
-  shown_hash        TEXT,                         -- on a decision: of the facts on the page
+  approver_hash     TEXT,                         -- where a person had decided: of their address
+  shown_hash        TEXT,                         -- there: of the facts on the page
   duration_ms       INTEGER NOT NULL,
   request_id        TEXT,
   trace_id          TEXT,
@@ -62,7 +63,7 @@ BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 CREATE TRIGGER audit_erases_salt AFTER UPDATE ON audit
 WHEN NEW.arguments IS NULL AND NEW.salt IS NOT NULL AND NEW.approver_hash IS NULL
 BEGIN UPDATE audit SET salt = NULL WHERE uid = NEW.uid AND seq = NEW.seq; END;
--- A decision has no arguments. Erasing a session passes it over, because without the salt its approver could not be proved.
+-- Such a row has no arguments. Erasing a session passes it over, because without the salt its approver could not be proved.
 CREATE TRIGGER audit_keeps_approver BEFORE UPDATE ON audit WHEN OLD.approver_hash IS NOT NULL AND NEW.salt IS NULL
 BEGIN SELECT RAISE(IGNORE); END;
 CREATE TRIGGER audit_keeps_delete BEFORE DELETE ON audit
@@ -70,28 +71,3 @@ BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
 CREATE TRIGGER audit_keeps_replace BEFORE INSERT ON audit
 WHEN EXISTS (SELECT 1 FROM audit WHERE uid = NEW.uid AND seq = NEW.seq)
 BEGIN SELECT RAISE(IGNORE); END;
-
-CREATE TABLE approvals (
-  approval_id   TEXT NOT NULL PRIMARY KEY,
-  version       INTEGER NOT NULL,            -- of the object's record; the higher one wins
-  uid           TEXT NOT NULL,
-  caller_id     TEXT NOT NULL,
-  session_id    TEXT NOT NULL,
-  tool          TEXT NOT NULL,
-  subject       TEXT,                        -- what it concerns, such as an order
-  amount_cents  INTEGER,
-  currency      TEXT,
-  status        TEXT NOT NULL,
-  code          TEXT,                        -- why it failed
-  opened_at     INTEGER NOT NULL,
-  expires_at    INTEGER NOT NULL,
-  decided_at    INTEGER,
-  actor         TEXT,
-  note          TEXT,                        -- why it was rejected, cleaned
-  shown         TEXT,                        -- digests of the facts that the approver saw
-  delivery      TEXT NOT NULL CHECK (json_valid(delivery)) -- [{approver, email, sent_at, undeliverable}]
-) WITHOUT ROWID;
--- The approver's page lists the other approvals of the same order.
-CREATE INDEX approvals_by_subject ON approvals (subject, opened_at);
--- Operators list approvals by age; without the index each page would read all of them.
-CREATE INDEX approvals_by_age ON approvals (opened_at);
