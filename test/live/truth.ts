@@ -45,11 +45,13 @@ export async function checkLedger(worker: BuiltWorker): Promise<void> {
 
 /** Ledger, totals and audit, of all sessions and once all rows have travelled. */
 export async function checkBooks(worker: BuiltWorker): Promise<void> {
-  const rows = await worker.auditRows<BookedRow>('SELECT uid, seq, key, attempt FROM audit WHERE attempt IS NOT NULL');
-  const attempts = await worker.rows<Required<BookedAttempt> & { applied: number }>(
-    'SELECT call_key, attempt, uid, applied, backend, subject, amount_cents FROM attempts',
+  const rows = await worker.auditRows<Required<BookedRow>>(
+    'SELECT uid, seq, key, attempt, result_hash FROM audit WHERE attempt IS NOT NULL',
   );
-  const totals = await worker.rows<SubjectTotal>('SELECT backend, subject, applied_cents FROM subject_totals');
+  const attempts = await worker.rows<Required<BookedAttempt> & { applied: number; answer: string }>(
+    'SELECT call_key, attempt, uid, applied, backend, subject, amount_cents, currency, answer FROM attempts',
+  );
+  const totals = await worker.rows<Required<SubjectTotal>>('SELECT * FROM subject_totals');
   const [first] = disagreements({ rows, attempts, totals });
   demand(first === undefined, () => `the books disagree: ${JSON.stringify(first)}`);
 }

@@ -3,7 +3,7 @@ import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../sr
 
 export type Session = { caller_id: string; session_id: string; uid: string };
 
-const SALT = '00112233445566778899aabbccddeeff';
+export const SALT = '00112233445566778899aabbccddeeff';
 
 /** A successful read, seq 1 of its session, in place at the start of the chain. */
 export function auditRow(session: Session, changes: Partial<AuditRow> = {}, previous?: string): AuditRow {

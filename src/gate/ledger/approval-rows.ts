@@ -50,12 +50,12 @@ export const upsertApprovals = (rows: readonly ApprovalRow[]): Statement => ({
 });
 
 /** What narrows the list; null does not. */
-export type ApprovalFilters = { status: string | null; caller_id: string | null };
+export type ApprovalFilters = { status: string | null; caller_id: string | null; session_id?: string | null };
 
 /** Approvals, newest first. Throws `InvalidCursor`. */
 export async function listApprovals(
   sql: LedgerSql,
-  { status, caller_id }: ApprovalFilters,
+  { status, caller_id, session_id = null }: ApprovalFilters,
   cursor: string | null,
   limit: number,
 ): Promise<Page<ApprovalRow>> {
@@ -63,6 +63,7 @@ export async function listApprovals(
   const chosen = where(
     filter('status = ?', status),
     filter('caller_id = ?', caller_id),
+    filter('session_id = ?', session_id),
     after && ['(opened_at, approval_id) < (?, ?)', ...after],
   );
   const list = `SELECT ${columns.join(', ')} FROM approvals ${chosen.sql} ORDER BY opened_at DESC, approval_id DESC LIMIT ?`;

@@ -14,6 +14,7 @@ import { problem } from '../shared/problem.ts';
 const ApprovalsQuery = z.strictObject({
   status: orNull(z.enum(APPROVAL_STATUSES)),
   caller_id: comparedText,
+  session_id: comparedText,
   cursor,
   limit: pageLimit,
 });
