@@ -168,6 +168,7 @@ async function readOrder(id: string, model: Model): Promise<void> {
 
 const ledgerEnd = async (stage: RealStage): Promise<LedgerEnd> => ({
   orders: await stage.ledgerRows(END_QUERIES.orders),
+  attempts: await stage.ledgerRows(END_QUERIES.attempts),
   audit: (await env.AUDIT.prepare(END_QUERIES.audit).all<SqlRow>()).results,
   approvals: await stage.ledgerRows(END_QUERIES.approvals),
   sessions: await stage.ledgerRows(END_QUERIES.sessions),

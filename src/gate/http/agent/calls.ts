@@ -9,6 +9,7 @@ import { describeRoute, type HeaderName } from '../shared/operation.ts';
 import { answerModelText, wantsModelText } from './model-text.ts';
 import { outcome } from './outcome-schema.ts';
 import { proposeAs, refuseCall, type Standing } from './send-call.ts';
+import { Traceparent } from './trace-context.ts';
 
 /** The host's own id of a call: sent again, with the same call, it asks what became of it. */
 export const CallId = z
@@ -41,6 +42,7 @@ const call = describeRoute(() => ({
   credential: 'agent',
   requestHeaders: z.object({
     'Idempotency-Key': IdempotencyKey.optional().describe('Another way to give call_id.'),
+    traceparent: Traceparent,
   }),
   body: CallBody.meta({ id: 'Call' }),
   answers: {
