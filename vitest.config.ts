@@ -19,6 +19,7 @@ for (const stream of [process.stdout, process.stderr]) {
 declare module 'vitest' {
   interface ProvidedContext {
     migrations: Awaited<ReturnType<typeof readD1Migrations>>;
+    auditMigrations: Awaited<ReturnType<typeof readD1Migrations>>;
   }
 }
 
@@ -28,6 +29,7 @@ const migrations = await readD1Migrations({
   migrationsDir: '.',
   migrationsPattern: '{migrations,src/tools/*/migrations}/*.sql',
 });
+const auditMigrations = await readD1Migrations('migrations/audit');
 
 // Fixed and public: they open nothing but a test. Every name that a developer's .dev.vars may hold stands here, since that file
 // is read as well and these win.
@@ -82,7 +84,7 @@ export default defineConfig(({ mode }) => {
             include: ['test/runtime/**/*.test.{ts,tsx}'],
             exclude: passedOver,
             setupFiles: ['./test/runtime/apply-migrations.ts'],
-            provide: { migrations, isWhole },
+            provide: { migrations, auditMigrations, isWhole },
             testTimeout: 20_000,
             // On two cores the default is one at a time, and most of what these files do is to wait.
             maxWorkers: Math.max(2, availableParallelism() - 1),

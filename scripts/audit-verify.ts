@@ -1,87 +1,88 @@
 /**
- * `npm run audit:verify -- URL`: recomputes every chain of the audit, compares its end with what the session objects say, and
- * every effect with the ledger. Names the first thing that is broken. Needs ADMIN_TOKEN in the environment; for a Worker on this
- * machine, that of .dev.vars will do.
+ * `npm run audit:verify -- URL [--since FILE] [--evidence FILE]`: recomputes every chain of the audit, compares its end with what
+ * the session objects say, every effect and total with the ledger and every decision with the approvals, and names everything
+ * that is wrong. Needs ADMIN_TOKEN in the environment; for a Worker on this machine, that of .dev.vars will do.
+ *
+ * `--since FILE` goes on from what the last run with this FILE confirmed, and keeps there what this one did. `--evidence FILE`
+ * holds log lines of the Worker, or lines of `uid seq hash`, each of which must be in the chains.
  */
 import { join } from 'node:path';
 import { existsSync, readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseEnv } from 'node:util';
+import { parseArgs, parseEnv } from 'node:util';
+import { isWrong, reportOf } from './breaks.ts';
+import { readConfirmed, writeConfirmed } from './confirmed.ts';
+import { readEvidence } from './evidence.ts';
 import { OperatorView } from './operator-view.ts';
-import { Verification, type Broken } from './verify-chain.ts';
+import { VerificationRun } from './verify.ts';
 
-/** Rows travel within five seconds of their making. */
-const TRAVEL_MS = 6_000;
-const PROGRESS_ITEMS = 10_000;
+const PROGRESS_MS = 5_000;
 
-const url = process.argv[2] ?? '';
-const isHere = URL.canParse(url) && ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname);
+const { url, since, evidence } = wanted();
+const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
 // The local token is never sent to another Worker, which needs a token of its own.
 const adminToken = process.env['ADMIN_TOKEN'] ?? (isHere ? keptAdminToken() : undefined);
-if (process.argv.length !== 3 || !URL.canParse(url) || adminToken === undefined) {
-  console.error('usage: ADMIN_TOKEN=… npm run audit:verify -- URL');
-  process.exit(2);
-}
-
-const view = new OperatorView(new URL(url), adminToken);
-const verification = new Verification();
-let read = 0;
 try {
-  const broken = await firstBroken();
-  if (broken === null) {
-    const { rows, sessions, effects } = verification.counts;
-    console.log(
-      `The audit is whole: ${counted(rows, 'row')} of ${counted(sessions, 'session')}, ${counted(effects, 'effect')}, each in the ledger.`,
-    );
-  } else {
-    console.error(sentence(broken));
-    process.exitCode = 1;
-  }
+  await verify(adminToken ?? usage());
 } catch (error) {
   // Neither whole nor broken: the audit could not be read to its end.
   console.error(`Not verified: ${reasonOf(error)}`);
   process.exitCode = 2;
 }
 
-/** Rows are read first, so that every attempt and head that a row tells of exists when it is looked for. */
-async function firstBroken(): Promise<Broken | null> {
-  return (
-    (await first(view.auditRows(), (row) => verification.takeRow(row))) ??
-    (await first(view.attempts(), (attempt) => (verification.takeAttempt(attempt), null))) ??
-    (await first(view.heads(), (head) => verification.takeHead(head))) ??
-    verification.endHeads() ??
-    (await lookAgain())
-  );
-}
-
-async function lookAgain(): Promise<Broken | null> {
-  const late = verification.late();
-  if (late.length === 0) return verification.end();
-  console.error(
-    `${counted(late.length, 'session')} may have rows on their way; looking again in ${TRAVEL_MS / 1_000} s …`,
-  );
-  await sleep(TRAVEL_MS);
-  for (const { uid, caller_id, session_id } of late) {
-    const rowsOfSession = view.auditRows({ caller_id, session_id });
-    const found = await first(rowsOfSession, (row) => (row.uid === uid ? verification.takeLateRow(row) : null));
-    if (found !== null) return found;
+async function verify(token: string): Promise<void> {
+  const begun = Date.now();
+  const earlier = since !== undefined && existsSync(since) ? await readConfirmed(since, url.origin) : null;
+  const run = new VerificationRun(new OperatorView(url, token), {
+    earlier,
+    note: (line) => console.error(line),
+    ...(evidence === undefined ? {} : { evidence: readEvidence(evidence) }),
+  });
+  const progress = setInterval(() => console.error(`${told(run.read)} read …`), PROGRESS_MS);
+  const breaks = await run.breaks().finally(() => clearInterval(progress));
+  if (breaks.length > 0) {
+    const wrong = breaks.filter(isWrong).length;
+    console.error(`${wrong > 0 ? `Broken: ${counted(wrong, 'break')}` : 'Not verified'}.\n\n${reportOf(breaks)}`);
+    process.exitCode = wrong > 0 ? 1 : 2;
+    return;
   }
-  return verification.end();
+  const { verification } = run;
+  const from = earlier === null ? '' : `, going on from ${new Date(earlier.at).toISOString()}`;
+  console.log(`The audit is whole${from}: ${summary(verification.counts)}.`);
+  if (since !== undefined) writeConfirmed(since, url.origin, begun, verification.confirmed());
 }
 
-async function first<Item>(items: AsyncIterable<Item>, take: (item: Item) => Broken | null): Promise<Broken | null> {
-  for await (const item of items) {
-    read += 1;
-    if (read % PROGRESS_ITEMS === 0) console.error(`${read} rows, attempts and heads read …`);
-    const broken = take(item);
-    if (broken !== null) return broken;
+function told(read: VerificationRun['read']): string {
+  return Object.entries(read)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
+function summary({ rows, sessions, effects, decisions, pieces }: VerificationRun['verification']['counts']): string {
+  return [
+    `${counted(rows, 'row')} of ${counted(sessions, 'session')}`,
+    `${counted(effects, 'effect')}, each in the ledger with its figures`,
+    ...(decisions === 0 ? [] : [`${counted(decisions, 'decision')}, each by the person whom the list names`]),
+    ...(pieces === 0 ? [] : [`${counted(pieces, 'piece')} of evidence, each in the chains`]),
+  ].join('; ');
+}
+
+function wanted(): { url: URL; since: string | undefined; evidence: string | undefined } {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { since: { type: 'string' }, evidence: { type: 'string' } },
+    });
+    const [url, ...more] = positionals;
+    if (url === undefined || more.length > 0 || !URL.canParse(url)) return usage();
+    return { url: new URL(url), since: values.since, evidence: values.evidence };
+  } catch {
+    return usage();
   }
-  return null;
 }
 
-function sentence({ caller_id, session_id, uid, seq, problem }: Broken): string {
-  const session = `session ${session_id ?? '(unknown)'} of caller ${caller_id ?? '(unknown)'}, uid ${uid}`;
-  return seq === null ? `Broken: ${session}: ${problem}.` : `Broken: ${session}: row ${seq} ${problem}.`;
+function usage(): never {
+  console.error('usage: ADMIN_TOKEN=… npm run audit:verify -- URL [--since FILE] [--evidence FILE]');
+  process.exit(2);
 }
 
 /** A refused answer says so itself; of a failed connection the cause says more. */

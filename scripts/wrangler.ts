@@ -7,6 +7,9 @@ import { runGuarded, spawnGuarded, type Guarded } from './guarded.ts';
 const ROOT = join(import.meta.dirname, '..');
 /** What its command line starts. Run by itself it hears the guard's signal and can clear up; its starter would not pass it on. */
 const WRANGLER = join(ROOT, 'node_modules/wrangler/wrangler-dist/cli.js');
+/** The names of the databases in wrangler.toml: the ledger's with the tools', and the audit's. */
+export const DATABASE = 'toolgate';
+export const AUDIT = 'toolgate-audit';
 /** A slow machine needs 20 s. */
 const COMMAND_LIMIT_MS = 120_000;
 

@@ -40,6 +40,7 @@ describe.each(['production', undefined])('wrangler.toml, environment %s', (env) 
       durable_objects: { bindings: [{ name: 'SESSION', class_name: 'Session' }] },
       d1_databases: [
         { binding: 'DB', migrations_pattern: './{migrations,src/tools/*/migrations}/*.sql', migrations_dir: '.' },
+        { binding: 'AUDIT', database_name: 'toolgate-audit', migrations_dir: 'migrations/audit' },
       ],
       queues: { producers: [{ binding: 'QUEUE', queue: 'toolgate' }] },
       send_email: [{ name: 'EMAIL' }],

@@ -24,11 +24,16 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 
 /** Written to the file, before the Worker opens it: a command of wrangler takes seconds. */
 function addOrders(folder: string): void {
-  const [file = ''] = globSync(`${folder}/v3/d1/*/*.sqlite`).filter((path) => !path.includes('metadata'));
-  const database = new DatabaseSync(file);
+  const databases = globSync(`${folder}/v3/d1/*/*.sqlite`).map((file) => new DatabaseSync(file));
+  const database = databases.find(hasOrders);
+  if (database === undefined) throw new Error('no database has the table of orders');
   const insert = database.prepare(
     "INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES (?, 'CUS-1', 12000, 'BRL')",
   );
   for (const order of Object.values(ORDERS)) insert.run(order);
-  database.close();
+  for (const each of databases) each.close();
 }
+
+/** Which file is which database's only its tables tell. */
+const hasOrders = (database: DatabaseSync): boolean =>
+  database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'orders'").all().length > 0;

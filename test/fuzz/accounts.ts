@@ -1,6 +1,6 @@
 /** The books after an episode: what was answered, audited and moved must be one and the same. */
 import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
-import type { BookedAttempt, SubjectTotal } from '../../scripts/books.ts';
+import type { BookedApproval, BookedAttempt, SubjectTotal } from '../../scripts/books.ts';
 import { bookFaults, type Head } from '../../scripts/verify-chain.ts';
 import { isTrouble, type Told } from './answer.ts';
 import { ADMIN_TOKEN, ORIGIN, type Target } from './target.ts';
@@ -56,8 +56,10 @@ function callFaults(rows: AuditRow[], { told, answered, unread, decisions }: Hea
 async function bookFaultsIn(target: Target, rows: AuditRow[]): Promise<string[]> {
   const attempts = (await target.all('SELECT * FROM attempts')) as BookedAttempt[];
   const totals = (await target.all('SELECT * FROM subject_totals')) as SubjectTotal[];
+  const approvals = await listOf<BookedApproval>(target, '/admin/approvals', 'approvals');
+  const decided = { approvals, rows: rows.filter(({ approver_hash }) => approver_hash !== null) };
   return [
-    ...bookFaults({ rows, attempts, totals }).map((fault) => JSON.stringify(fault)),
+    ...bookFaults({ rows, attempts, totals, decided }).map((fault) => JSON.stringify(fault)),
     ...(await headFaults(target, rows)),
   ];
 }
@@ -68,7 +70,7 @@ async function headFaults(target: Target, rows: AuditRow[]): Promise<string[]> {
   const heads = await listOf<Head>(target, '/admin/audit/heads', 'heads');
   const told = new Map(heads.map(({ uid, seq, hash }) => [uid, `${seq} ${hash}`]));
   const off = [...ends].filter(([uid, end]) => told.get(uid) !== end);
-  const empty = heads.filter(({ uid, seq }) => seq > 0 && !ends.has(uid));
+  const empty = heads.filter(({ uid, seq }) => seq !== 0 && !ends.has(uid));
   return [...off.map(([uid]) => uid), ...empty.map(({ uid }) => uid)].map(
     (uid) => `${uid} ends elsewhere in its object`,
   );

@@ -13,7 +13,7 @@ import type { QueueMessage, SessionRpc } from '../../src/gate/session/rpc.ts';
 import { upstreamWith } from '../../src/gate/session/upstream.ts';
 import { ledgerSql } from '../../src/gate/ledger/d1.ts';
 import { registry } from '../support/tools.ts';
-import { migrations } from '../support/migrations.ts';
+import { auditMigrations, migrations } from '../support/migrations.ts';
 import { Random } from '../simulation/random.ts';
 import { queueBatch } from '../support/queue-batch.ts';
 import { SynchronousBlob, subtle } from '../support/synchronous.ts';
@@ -62,10 +62,23 @@ class Database {
   close = (): void => this.#db.close();
 }
 
+function asD1(database: Database): object {
+  const prepare = (sql: string, params: SqlValue[] = []) => ({
+    sql,
+    params,
+    bind: (...bound: SqlValue[]) => prepare(sql, bound),
+    all: async () => ({ results: database.all(sql, params) }),
+  });
+  const batch = async (statements: Statement[]) =>
+    database.within(() => statements.map(({ sql, params }) => ({ results: database.all(sql, params) })));
+  return { prepare, batch };
+}
+
 type Kept = { core: SessionCore; database: Database; armedFor: number };
 
 export class Deployment implements Target {
   readonly #ledger = new Database();
+  readonly #audit = new Database();
   readonly mails: Mail[] = [];
   readonly logged: string[] = [];
   readonly #objects = new Map<string, Kept>();
@@ -77,6 +90,7 @@ export class Deployment implements Target {
   constructor(seed: string) {
     this.#random = new Random(`platform ${seed}`);
     for (const sql of migrations()) this.#ledger.run(sql);
+    for (const sql of auditMigrations()) this.#audit.run(sql);
     this.#env = this.#bindings();
     this.#takeOver();
   }
@@ -107,7 +121,7 @@ export class Deployment implements Target {
   }
 
   close(): void {
-    this.#ledger.close();
+    for (const database of [this.#ledger, this.#audit]) database.close();
     for (const { database } of this.#objects.values()) database.close();
     const { log, error, ...globals } = ITS_OWN;
     Object.assign(console, { log, error });
@@ -135,17 +149,10 @@ export class Deployment implements Target {
   }
 
   #bindings(): Env {
-    const prepare = (sql: string, params: SqlValue[] = []) => ({
-      sql,
-      params,
-      bind: (...bound: SqlValue[]) => prepare(sql, bound),
-      all: async () => ({ results: this.#ledger.all(sql, params) }),
-    });
-    const batch = async (statements: Statement[]) =>
-      this.#ledger.within(() => statements.map(({ sql, params }) => ({ results: this.#ledger.all(sql, params) })));
     const bindings = {
       ...VARIABLES,
-      DB: { prepare, batch },
+      DB: asD1(this.#ledger),
+      AUDIT: asD1(this.#audit),
       SESSION: { getByName: (name: string) => this.#stub(name) },
       QUEUE: {
         sendBatch: async (messages: { body: QueueMessage }[]) => this.#queue.push(...messages.map(({ body }) => body)),
@@ -183,11 +190,11 @@ export class Deployment implements Target {
   }
 
   #ports(database: Database, alarm: Alarm): SessionPorts {
-    const ledger = ledgerSql(this.#env.DB);
     const now = (): number => Date.now();
     return {
       sql: { all: (sql, ...params) => database.all(sql, params), transaction: (run) => database.within(run) },
-      ledger,
+      ledger: ledgerSql(this.#env.DB),
+      audit: ledgerSql(this.#env.AUDIT),
       backends: backendsWith({
         variables: VARIABLES,
         loopback: false,

@@ -93,13 +93,17 @@ describe('app', () => {
     expect((await app.request('http://10.0.0.7/healthz', {}, bindings())).status).toBe(200);
   });
 
-  it('is ready once D1 has the newest table', async () => {
-    const DB = { prepare: () => ({ bind: () => ({ all: async () => ({ results: [] }) }) }) };
-    expect((await app.request(`${ORIGIN}/readyz`, {}, bindings({ DB }))).status).toBe(200);
+  it('is ready once both databases have their newest tables', async () => {
+    const good = { prepare: () => ({ bind: () => ({ all: async () => ({ results: [] }) }) }) };
+    const ask = async (databases: Record<string, unknown>) =>
+      (await app.request(`${ORIGIN}/readyz`, {}, bindings(databases))).status;
+    expect(await ask({ DB: good, AUDIT: good })).toBe(200);
+    expect(await ask({ DB: good, AUDIT: brokenD1 })).toBe(503);
+    expect(await ask({ DB: brokenD1, AUDIT: good })).toBe(503);
   });
 
   it('answers an outage with 503 and the id that finds it in the log, without the message', async () => {
-    const response = await app.request(`${ORIGIN}/readyz`, {}, bindings({ DB: brokenD1 }));
+    const response = await app.request(`${ORIGIN}/readyz`, {}, bindings({ DB: brokenD1, AUDIT: brokenD1 }));
     expect(await read(response)).toMatchObject({ status: 503, slug: 'unavailable' });
     expect(response.headers.get('retry-after')).toBe('5');
     const error = logged.find((line) => line.includes('"event":"error"'));

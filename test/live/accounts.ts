@@ -44,18 +44,20 @@ export async function checkConsents(worker: BuiltWorker, asked: readonly Asked[]
 export async function account(worker: BuiltWorker, calls: readonly Call[]): Promise<string> {
   const isDone = ({ key, told }: Call): boolean => key !== null && told.at(-1)?.ok === true;
   const told = { calls: calls.length, effects: new Set(calls.filter(isDone).map(({ key }) => key)).size };
-  const [counted] = await worker.rows<{ calls: number; effects: number; cents: number; moved: number }>(
-    `SELECT (SELECT count(*) FROM (SELECT DISTINCT uid, call_id FROM audit WHERE kind = 'call')) AS calls,
-            (SELECT count(*) FROM attempts WHERE applied = 1) AS effects,
+  const [audited] = await worker.auditRows<{ calls: number }>(
+    "SELECT count(*) AS calls FROM (SELECT DISTINCT uid, call_id FROM audit WHERE kind = 'call')",
+  );
+  const [counted] = await worker.rows<{ effects: number; cents: number; moved: number }>(
+    `SELECT (SELECT count(*) FROM attempts WHERE applied = 1) AS effects,
             (SELECT coalesce(sum(amount_cents), 0) FROM attempts WHERE applied = 1) AS cents,
             (SELECT coalesce(sum(applied_cents), 0) FROM subject_totals) AS moved`,
   );
   demand(
-    counted?.calls === told.calls && counted.effects === told.effects && counted.cents === counted.moved,
-    () => `hosts count ${JSON.stringify(told)}, the ledger and the audit ${JSON.stringify(counted)}`,
+    audited?.calls === told.calls && counted?.effects === told.effects && counted.cents === counted.moved,
+    () => `hosts count ${JSON.stringify(told)}, the ledger and the audit ${JSON.stringify({ ...audited, ...counted })}`,
   );
   return (
-    `${told.calls} calls answered, ${counted?.calls} in the audit; ${told.effects} refunds told as done, ` +
+    `${told.calls} calls answered, ${audited?.calls} in the audit; ${told.effects} refunds told as done, ` +
     `${counted?.effects} applied; ${counted?.cents} cents applied, ${counted?.moved} moved.`
   );
 }

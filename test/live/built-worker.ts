@@ -3,7 +3,7 @@
  * like a machine that loses its power, and started again on what the disk then holds. Linux only: processes are found in /proc.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -56,7 +56,8 @@ export class BuiltWorker {
     variables: Record<string, string> = {},
   ): Promise<BuiltWorker> {
     await runWrangler(['deploy', '--dry-run', '--outdir', join(folder, 'built')], folder);
-    await runWrangler(['d1', 'migrations', 'apply', 'toolgate', '--local', '--persist-to', folder], folder);
+    for (const database of ['toolgate', 'toolgate-audit'])
+      await runWrangler(['d1', 'migrations', 'apply', database, '--local', '--persist-to', folder], folder);
     const worker = new BuiltWorker(folder, await claimPort(0), beside, variables);
     await worker.start();
     return worker;
@@ -121,9 +122,16 @@ export class BuiltWorker {
    * Reads or seeds the ledger directly; the Worker has no route for that. A read is asked again where the connection that was
    * kept for it has just been closed as idle.
    */
-  async rows<T extends Row>(sql: string, ...values: (string | number)[]): Promise<T[]> {
+  rows = <T extends Row>(sql: string, ...values: (string | number)[]): Promise<T[]> =>
+    this.#rowsIn<T>('DB', sql, values);
+
+  /** Reads the audit's database. */
+  auditRows = <T extends Row>(sql: string, ...values: (string | number)[]): Promise<T[]> =>
+    this.#rowsIn<T>('AUDIT', sql, values);
+
+  async #rowsIn<T extends Row>(binding: 'DB' | 'AUDIT', sql: string, values: (string | number)[]): Promise<T[]> {
     const ask = async (): Promise<T[]> => {
-      const database = await this.#now().miniflare.getD1Database('DB');
+      const database = await this.#now().miniflare.getD1Database(binding);
       const { results } = await database
         .prepare(sql)
         .bind(...values)
@@ -160,10 +168,17 @@ export class BuiltWorker {
 /** Where D1 writes first. */
 function ledgerFile(folder: string): string {
   const databases = join(folder, STATE, 'd1/miniflare-D1DatabaseObject');
-  const [name] = readdirSync(databases).filter((name) => /^[0-9a-f]{64}\.sqlite-wal$/.test(name));
-  if (name === undefined) throw new Error('the database of D1 was not found');
-  return join(databases, name);
+  const file = readdirSync(databases)
+    .filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
+    .map((name) => join(databases, name))
+    .find(holdsAttempts);
+  if (file === undefined) throw new Error('the database of the ledger was not found');
+  return `${file}-wal`;
 }
+
+/** Which file is which database's only its tables tell. Read as bytes, so that the state is not touched. */
+const holdsAttempts = (file: string): boolean =>
+  [file, `${file}-wal`].some((part) => existsSync(part) && readFileSync(part).includes('CREATE TABLE attempts'));
 
 /** What wrangler.toml says of bindings, queues and dates. */
 function configuredWorker() {

@@ -56,7 +56,7 @@ async function withoutRow(worker: BuiltWorker, records: readonly OpenRecord[]): 
  * came back for it: the alarm does, by its own event for a claim, by the row of the decision for what was approved.
  */
 async function withoutAlarm(worker: BuiltWorker, records: readonly OpenRecord[]): Promise<OpenRecord[]> {
-  const rows = await worker.rows<{ uid: string; key: string; kind: string; seq: number }>(
+  const rows = await worker.auditRows<{ uid: string; key: string; kind: string; seq: number }>(
     `SELECT uid, key, kind, seq FROM audit
      WHERE uid IN (SELECT value FROM json_each(?)) AND (kind = 'decision' OR (kind = 'event' AND actor = 'alarm'))`,
     JSON.stringify(records.map(({ uid }) => uid)),

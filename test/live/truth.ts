@@ -45,11 +45,13 @@ export async function checkLedger(worker: BuiltWorker): Promise<void> {
 
 /** Ledger, totals and audit, of all sessions and once all rows have travelled. */
 export async function checkBooks(worker: BuiltWorker): Promise<void> {
-  const rows = await worker.rows<BookedRow>('SELECT uid, seq, key, attempt FROM audit WHERE attempt IS NOT NULL');
-  const attempts = await worker.rows<Required<BookedAttempt> & { applied: number }>(
-    'SELECT call_key, attempt, uid, applied, backend, subject, amount_cents FROM attempts',
+  const rows = await worker.auditRows<Required<BookedRow>>(
+    'SELECT uid, seq, key, attempt, result_hash FROM audit WHERE attempt IS NOT NULL',
   );
-  const totals = await worker.rows<SubjectTotal>('SELECT backend, subject, applied_cents FROM subject_totals');
+  const attempts = await worker.rows<Required<BookedAttempt> & { applied: number; answer: string }>(
+    'SELECT call_key, attempt, uid, applied, backend, subject, amount_cents, currency, answer FROM attempts',
+  );
+  const totals = await worker.rows<Required<SubjectTotal>>('SELECT * FROM subject_totals');
   const [first] = disagreements({ rows, attempts, totals });
   demand(first === undefined, () => `the books disagree: ${JSON.stringify(first)}`);
 }
@@ -120,7 +122,7 @@ type AuditRow = {
 
 /** Every answered call has its one row, which says what its host was told, and no two calls share a step. */
 export async function checkRows(worker: BuiltWorker, session: Session, calls: readonly Call[]): Promise<void> {
-  const rows = await worker.rows<AuditRow>(
+  const rows = await worker.auditRows<AuditRow>(
     'SELECT seq, hash, kind, call_id, step, ok, code FROM audit WHERE uid = ?',
     session.uid,
   );
@@ -147,7 +149,7 @@ function checkRow(name: string, { audit, replayed, step, ok, code }: Told, row: 
 
 /** A person's decision stands, and only an approval that was executed moved money. */
 export async function checkDecisions(worker: BuiltWorker, asked: readonly Asked[]): Promise<void> {
-  const rows = await worker.rows<{ approval_id: string; decisions: number; attempts: number }>(
+  const rows = await worker.auditRows<{ approval_id: string; decisions: number; attempts: number }>(
     `SELECT approval_id, sum(kind = 'decision') AS decisions, sum(attempt IS NOT NULL) AS attempts
      FROM audit WHERE approval_id IS NOT NULL GROUP BY approval_id`,
   );

@@ -70,7 +70,7 @@ describe('GET /admin/audit', () => {
   it('pages with a cursor', async () => {
     const session = stray('uid-pages');
     const rows = chainOf(session, [{}, {}, {}]);
-    await deliver(ledgerSql(env.DB), { uid: session.uid, rows, approvals: [], session: null });
+    await deliver(ledgerSql(env.AUDIT), rows);
     const first = await asOperator('GET', `/admin/audit?caller_id=${session.caller_id}&limit=2`);
     expect(first.body['rows']).toEqual(rows.slice(0, 2));
     const cursor = String(first.body['next_cursor']);
@@ -81,7 +81,7 @@ describe('GET /admin/audit', () => {
   it('finds by tool, code and time', async () => {
     const session = stray('uid-filters');
     const rows = chainOf(session, [{ at: '2026-01-01T00:00:00.000Z' }, { at: '2026-01-02T00:00:00.000Z' }]);
-    await deliver(ledgerSql(env.DB), { uid: session.uid, rows, approvals: [], session: null });
+    await deliver(ledgerSql(env.AUDIT), rows);
     const time = 'from=2026-01-02T00:00:00Z&to=2026-01-02T01:00:00%2B01:00';
     const found = (query: string) => asOperator('GET', `/admin/audit?caller_id=${session.caller_id}&${query}`);
     expect((await found('tool=get_order&code=OK')).body['rows']).toEqual(rows);
@@ -120,7 +120,7 @@ describe('GET /admin/audit', () => {
       session,
       Array.from({ length: 1_100 }, () => ({})),
     );
-    await deliver(ledgerSql(env.DB), { uid: session.uid, rows, approvals: [], session: null });
+    await deliver(ledgerSql(env.AUDIT), rows);
     const path = `/admin/audit?caller_id=${session.caller_id}`;
     const { headers, body } = await asOperator('GET', path, undefined, { Accept: 'application/x-ndjson' });
     expect(headers.get('content-type')).toBe('application/x-ndjson');
@@ -153,6 +153,22 @@ describe('GET /admin/audit/heads', () => {
   });
 });
 
+describe('GET /admin/audit/heads of a time', () => {
+  it('lists the sessions that were opened then', async () => {
+    const { caller_id } = await askedForRefund();
+    const callersIn = async (query: string): Promise<unknown[]> => {
+      const { body } = await asOperator('GET', `/admin/audit/heads?${query}`);
+      return (body['heads'] as Listed[]).map((head) => head['caller_id']);
+    };
+    const now = Date.now();
+    const [before, after] = [now - 60_000, now + 60_000].map((ms) => new Date(ms).toISOString());
+    expect(await callersIn(`from=${before}&to=${after}`)).toContain(caller_id);
+    expect(await callersIn(`from=${after}`)).not.toContain(caller_id);
+    expect(await callersIn(`to=${before}`)).not.toContain(caller_id);
+    expect((await asOperator('GET', '/admin/audit/heads?from=yesterday')).status).toBe(422);
+  });
+});
+
 describe('GET /admin/approvals', () => {
   it('shows an approval and its delivery, and no link', async () => {
     const { caller_id, session_id, order_id } = await askedForRefund();
@@ -170,6 +186,14 @@ describe('GET /admin/approvals', () => {
       delivery: [{ approver: 0, email: 'ana@shop.test', undeliverable: false }],
     });
     expect(JSON.stringify(approval)).not.toMatch(/https?:|bits|token/);
+  });
+
+  it('finds by session', async () => {
+    const { caller_id, session_id } = await askedForRefund();
+    const found = async (session: string) =>
+      (await asOperator('GET', `/admin/approvals?caller_id=${caller_id}&session_id=${session}`)).body['approvals'];
+    expect(await found(session_id)).toHaveLength(1);
+    expect(await found('another')).toEqual([]);
   });
 
   it('finds by status', async () => {
@@ -213,17 +237,21 @@ describe('POST /admin/approvals/{id}/resend', () => {
 
 describe('GET /admin/ledger', () => {
   it('shows the attempt of an effect, as the audit tells of it', async () => {
-    const { caller_id } = await askedForRefund({ confirm_above_cents: 50_000 });
+    const { caller_id, order_id } = await askedForRefund({ confirm_above_cents: 50_000 });
     const [row] = await rowsOf(caller_id);
     expect(row).toMatchObject({ ok: true, attempt: 1 });
     const { body } = await asOperator('GET', '/admin/ledger?limit=1000');
-    expect(body['rows']).toContainEqual({
-      call_key: row?.key,
-      attempt: 1,
-      uid: row?.uid,
-      applied: true,
+    const attempt = {
+      ...{ backend: 'ledger:orders', subject: order_id, call_key: row?.key, attempt: 1, uid: row?.uid, applied: true },
+      ...{ amount_cents: 2_590, currency: 'BRL', external_id: null },
+      answer: { order_id, refunded_cents: 2_590, remaining_refundable_cents: 9_410 },
       at: expect.stringMatching(/Z$/) as unknown,
-    });
+    };
+    const total = { backend: 'ledger:orders', subject: order_id, currency: 'BRL', applied_cents: 2_590 };
+    expect(body['rows']).toContainEqual(attempt);
+    expect(body['totals']).toContainEqual(total);
+    const one = await asOperator('GET', `/admin/ledger?backend=ledger:orders&subject=${order_id}`);
+    expect(one.body).toEqual({ rows: [attempt], totals: [total], next_cursor: null });
   });
 
   it('refuses a cursor it never gave', async () => {

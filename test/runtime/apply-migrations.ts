@@ -4,3 +4,4 @@ import { env } from 'cloudflare:workers';
 import { inject } from 'vitest';
 
 await applyD1Migrations(env.DB, inject('migrations'));
+await applyD1Migrations(env.AUDIT, inject('auditMigrations'));

@@ -17,7 +17,7 @@ const everything = { tool: null, code: null, from: null, to: null };
 
 /** The session's rows as D1 has them. */
 async function storedOf({ caller_id, session_id }: Agent): Promise<AuditRow[]> {
-  return (await listAudit(ledgerSql(env.DB), { ...everything, caller_id, session_id }, null, 1_000)).rows;
+  return (await listAudit(ledgerSql(env.AUDIT), { ...everything, caller_id, session_id }, null, 1_000)).rows;
 }
 
 /** A session with a call for each text. */
@@ -30,8 +30,8 @@ async function agentThatSaid(...texts: string[]): Promise<Agent> {
 /** The rows of each report that reaches for D1 from now on. */
 function watchReports(): AuditRow[][] {
   const reports: AuditRow[][] = [];
-  const prepare = env.DB.prepare.bind(env.DB);
-  vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+  const prepare = env.AUDIT.prepare.bind(env.AUDIT);
+  vi.spyOn(env.AUDIT, 'prepare').mockImplementation((sql) => {
     const statement = prepare(sql);
     if (!sql.includes('INSERT INTO audit')) return statement;
     const bind = statement.bind.bind(statement);
@@ -48,10 +48,10 @@ const placesIn = (reports: AuditRow[][]): number[][] => reports.map((rows) => ro
 /** D1 meets each new row of `uid` with `action` until the returned function is called. */
 async function meetRows(uid: string, when: string, action: string): Promise<() => Promise<unknown>> {
   const name = `meet_${uid}`;
-  await env.DB.prepare(
+  await env.AUDIT.prepare(
     `CREATE TRIGGER ${name} BEFORE INSERT ON audit WHEN NEW.uid = '${uid}' AND ${when} BEGIN SELECT ${action}; END`,
   ).run();
-  return () => env.DB.prepare(`DROP TRIGGER ${name}`).run();
+  return () => env.AUDIT.prepare(`DROP TRIGGER ${name}`).run();
 }
 
 describe('the rows of a log', () => {
@@ -70,9 +70,9 @@ describe('the rows of a log', () => {
   it('travel in batches of at most 100, and go on from the last one that was confirmed', async () => {
     const agent = await agentThatSaid(...Array.from({ length: 250 }, () => '{}'));
     const reports = watchReports();
-    const batch = env.DB.batch.bind(env.DB);
+    const batch = env.AUDIT.batch.bind(env.AUDIT);
     let sent = 0;
-    vi.spyOn(env.DB, 'batch').mockImplementation(
+    vi.spyOn(env.AUDIT, 'batch').mockImplementation(
       async <Row>(statements: D1PreparedStatement[]): Promise<D1Result<Row>[]> => {
         sent += 1;
         if (sent === 3) throw new Error('D1 DB is overloaded.');
@@ -103,8 +103,8 @@ describe('the rows of a log', () => {
 
   it('arrive once where D1 took them and its answer was lost', async () => {
     const agent = await agentThatSaid('{}', '{}');
-    const batch = env.DB.batch.bind(env.DB);
-    vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
+    const batch = env.AUDIT.batch.bind(env.AUDIT);
+    vi.spyOn(env.AUDIT, 'batch').mockImplementationOnce(async (statements) => {
       await batch(statements);
       throw new Error('Network connection lost.');
     });
@@ -116,7 +116,7 @@ describe('the rows of a log', () => {
   it('stay unconfirmed while D1 holds another row in their place', async () => {
     const agent = await agentThatSaid('{}');
     const [row] = await auditIn(agent.object);
-    await env.DB.prepare(
+    await env.AUDIT.prepare(
       `INSERT INTO audit (uid, seq, kind, at, caller_id, session_id, ok, code, replayed, actor, duration_ms, hash)
        VALUES (?, 1, 'call', 0, ?, ?, 1, 'OK', 0, 'agent', 0, 'forged')`,
     )
@@ -141,7 +141,7 @@ describe('the rows of a log', () => {
 
   it('arrive with their arguments after an unknown error of D1', async () => {
     const agent = await agentThatSaid('{"a":1}');
-    const batch = vi.spyOn(env.DB, 'batch');
+    const batch = vi.spyOn(env.AUDIT, 'batch');
     for (const _ of [1, 2]) batch.mockRejectedValueOnce(new Error('D1_ERROR: Failed to parse body as JSON'));
     for (const _ of [1, 2, 3]) await runAlarm(agent.object);
     expect(await storedOf(agent)).toEqual(await auditIn(agent.object));
@@ -164,7 +164,7 @@ describe('arguments that are erased', () => {
   it('leave rows that still prove one another', async () => {
     const agent = await agentThatSaid('{"a":1}', '{"a":2}');
     await runAlarm(agent.object);
-    await env.DB.prepare('UPDATE audit SET arguments = NULL, salt = NULL WHERE uid = ?').bind(agent.uid).run();
+    await env.AUDIT.prepare('UPDATE audit SET arguments = NULL, salt = NULL WHERE uid = ?').bind(agent.uid).run();
     const stored = await storedOf(agent);
     let previous = firstPrevious(agent.caller_id, agent.session_id, agent.uid);
     for (const row of stored) {

@@ -233,13 +233,25 @@ describe('what travels later', () => {
     };
     let id = '';
     const parked = async () => void (id = await parks(agent, refund(await newOrder())));
-    // In D1 rows of the log, of approvals, of the session, and the hash read back. In the object the watermark, what is
-    // told of an approval, that people were asked, and that what is open is about to be told.
-    expect(await reportAfter(parked)).toEqual({ d1: [[1, 3, 1, 0]], session: 4 });
+    // In D1 rows of the log and the hash read back; then, in the other database, rows of approvals and of the session. In the
+    // object the watermark, what is told of an approval, that people were asked, and that what is open is about to be told.
+    expect(await reportAfter(parked)).toEqual({
+      d1: [
+        [1, 0],
+        [3, 1],
+      ],
+      session: 4,
+    });
     const message = { type: 'approval', object: agent.object, approval_id: id, approver: 0 } as const;
     expect(await reportAfter(() => agent.stub().delivered(message, 'sent'))).toEqual({ d1: [[1]], session: 1 });
     const decision = await decisionOn(agent, id);
-    expect(await reportAfter(() => agent.stub().decide(decision))).toEqual({ d1: [[1, 1, 1, 0]], session: 3 });
+    expect(await reportAfter(() => agent.stub().decide(decision))).toEqual({
+      d1: [
+        [1, 0],
+        [1, 1],
+      ],
+      session: 3,
+    });
     expect(await reportAfter(async () => undefined)).toEqual({ d1: [], session: 0 });
   });
 });

@@ -67,11 +67,11 @@ describe('a session', () => {
 
   it('is remembered until its rows are confirmed', async () => {
     const agent = await usedAgent();
-    const batch = vi.spyOn(env.DB, 'batch').mockRejectedValue(new Error('D1 DB is overloaded'));
+    const batch = vi.spyOn(env.AUDIT, 'batch').mockRejectedValue(new Error('D1 DB is overloaded'));
     expect(await leftAfter(agent, 60 * DAY_MS)).toEqual(['session', 'log']);
     batch.mockRestore();
     expect(await leftAfter(agent, 60 * DAY_MS)).toEqual(['heads']);
-    const stored = await env.DB.prepare('SELECT count(*) AS rows FROM audit WHERE uid = ?')
+    const stored = await env.AUDIT.prepare('SELECT count(*) AS rows FROM audit WHERE uid = ?')
       .bind(agent.uid)
       .first('rows');
     expect(stored).toBe(1);

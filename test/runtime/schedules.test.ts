@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
 import { ledgerSql } from '../../src/gate/ledger/d1.ts';
+import type { SqlRow } from '../../src/gate/ports.ts';
 import { Approvers } from '../simulation/approver.ts';
 import { SimulatedClient, type Place } from '../simulation/client.ts';
 import { checkEnd, END_QUERIES, type LedgerEnd } from '../simulation/end.ts';
@@ -99,13 +100,15 @@ async function addOrder(seed: number, i: number, order: Scenario['orders'][numbe
 
 /** Batches, which are all writes and their read-backs, fail before they arrive or lose their answers. */
 function breakLedger({ faults }: Scenario, random: Random): void {
-  const batch = env.DB.batch.bind(env.DB);
-  vi.spyOn(env.DB, 'batch').mockImplementation(async (statements) => {
-    if (random.chance(faults.failBefore)) throw new Error('D1_ERROR: Network connection lost.');
-    const results = await batch(statements);
-    if (random.chance(faults.lostAnswer)) throw new Error('D1_ERROR: Network connection lost.');
-    return results;
-  });
+  for (const database of [env.DB, env.AUDIT]) {
+    const batch = database.batch.bind(database);
+    vi.spyOn(database, 'batch').mockImplementation(async (statements) => {
+      if (random.chance(faults.failBefore)) throw new Error('D1_ERROR: Network connection lost.');
+      const results = await batch(statements);
+      if (random.chance(faults.lostAnswer)) throw new Error('D1_ERROR: Network connection lost.');
+      return results;
+    });
+  }
 }
 
 async function disturb(disturbance: Disturbance, places: Place[], stage: RealStage): Promise<void> {
@@ -165,7 +168,8 @@ async function readOrder(id: string, model: Model): Promise<void> {
 
 const ledgerEnd = async (stage: RealStage): Promise<LedgerEnd> => ({
   orders: await stage.ledgerRows(END_QUERIES.orders),
-  audit: await stage.ledgerRows(END_QUERIES.audit),
+  attempts: await stage.ledgerRows(END_QUERIES.attempts),
+  audit: (await env.AUDIT.prepare(END_QUERIES.audit).all<SqlRow>()).results,
   approvals: await stage.ledgerRows(END_QUERIES.approvals),
   sessions: await stage.ledgerRows(END_QUERIES.sessions),
 });

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Policy } from '../../src/gate/ports.ts';
-import { rowsIn, withoutAlarms } from '../support/inside.ts';
+import { auditIn, rowsIn, withoutAlarms } from '../support/inside.ts';
 import { ledgerOf, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
 beforeEach(() => void withoutAlarms());
@@ -52,6 +52,7 @@ async function callWith(present: Fault[]) {
   const touched = reads.mock.calls.map(([sql]) => (/INSERT/.test(sql) ? 'write' : 'read'));
   return {
     code: outcome.code,
+    stage: (await auditIn(agent.object)).at(-1)?.stage,
     reads: touched.includes('read'),
     writes: touched.includes('write'),
     records: (await rowsIn(agent.object, 'SELECT state FROM record')).map(({ state }) => state),
@@ -60,6 +61,7 @@ async function callWith(present: Fault[]) {
 }
 
 const reached = (stage: number) => ({
+  stage,
   reads: stage >= 5,
   writes: stage >= 8,
   records: stage === 7 ? ['pending'] : stage === 8 ? ['claimed'] : [],
@@ -76,7 +78,7 @@ describe('the nine stages', () => {
   });
 
   it('apply the call in which nothing is wrong', async () => {
-    expect(await callWith([])).toEqual({ code: 'OK', reads: true, writes: true, records: ['executed'], rows: 1 });
+    expect(await callWith([])).toEqual({ code: 'OK', ...reached(8), records: ['executed'] });
   });
 
   it("judge a tool's own codes in the order the tool lists them", async () => {

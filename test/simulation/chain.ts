@@ -5,7 +5,7 @@ const UNCHAINED = new Set(['arguments', 'salt', 'hash', 'withheld']);
 
 export function linkOf(previous: string, row: Record<string, unknown>): string {
   const kept = Object.fromEntries(Object.entries(row).filter(([name]) => !UNCHAINED.has(name)));
-  return digest([1, previous, kept]);
+  return digest([2, previous, kept]);
 }
 
 export const beginningOf = (caller: string, session: string, uid: string): string => digest([caller, session, uid]);

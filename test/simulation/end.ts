@@ -3,12 +3,12 @@ import type { Logged, SessionFacts } from './facts.ts';
 import type { Model } from './model.ts';
 import { checkDelivery } from './rules-letters.ts';
 import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
-import { disagreements } from '../../scripts/books.ts';
+import { disagreements, type BookedApproval, type BookedAttempt, type BookedDecision } from '../../scripts/books.ts';
 
 const BOOKS = 'ledger:orders';
 
 /** What the ledger holds in the end. */
-export type LedgerEnd = Record<'orders' | 'audit' | 'approvals' | 'sessions', SqlRow[]>;
+export type LedgerEnd = Record<'orders' | 'attempts' | 'audit' | 'approvals' | 'sessions', SqlRow[]>;
 
 /** What must reach D1 of a row as it was logged; its arguments may have been withheld or erased. */
 const LOGGED = [
@@ -19,13 +19,15 @@ export const END_QUERIES: Record<keyof LedgerEnd, string> = {
   orders: `SELECT order_id, coalesce(applied_cents, 0) AS refunded_cents
     FROM orders LEFT JOIN subject_totals ON backend = 'ledger:orders' AND subject = order_id
     UNION ALL SELECT subject, applied_cents FROM subject_totals WHERE backend <> 'ledger:orders'`,
-  audit: `SELECT uid, ${LOGGED.join(', ')} FROM audit ORDER BY uid, seq`,
-  approvals: 'SELECT uid, approval_id, status, delivery FROM approvals',
+  attempts: 'SELECT call_key, attempt, uid, applied, backend, subject, amount_cents, currency, answer FROM attempts',
+  audit: `SELECT uid, ${LOGGED.join(', ')}, salt, result_hash, approver_hash, shown_hash FROM audit ORDER BY uid, seq`,
+  approvals: 'SELECT *, approval_id AS id FROM approvals',
   sessions: 'SELECT uid, open_records FROM sessions',
 };
 
 export function checkEnd(ledger: LedgerEnd, model: Model): void {
   checkBooks(ledger, model);
+  checkProofs(ledger, model);
   for (const session of model.sessions.values()) checkSession(ledger, model, session);
   for (const asked of model.unanswered) model.fail('unanswered', asked);
 }
@@ -39,6 +41,19 @@ function checkBooks({ orders }: LedgerEnd, model: Model): void {
     .map((total) => ({ ...total, backend: BOOKS }));
   for (const { uid, problem } of disagreements({ rows, attempts, totals }))
     model.fail('books-disagree', `${uid ?? ''} ${problem}`);
+}
+
+/** What D1 holds in the end proves what was applied, and who decided it. */
+function checkProofs({ attempts, audit, approvals }: LedgerEnd, model: Model): void {
+  const own = (rows: SqlRow[]): SqlRow[] => rows.filter(({ uid }) => model.sessions.has(String(uid)));
+  const rows = own(audit) as unknown as BookedDecision[];
+  const list = own(approvals).map((row) => ({ ...row, delivery: JSON.parse(String(row['delivery'])) as unknown }));
+  const decided = {
+    approvals: list as unknown as BookedApproval[],
+    rows: rows.filter(({ approver_hash }) => approver_hash !== null),
+  };
+  for (const { uid, problem } of disagreements({ rows, attempts: own(attempts) as BookedAttempt[], decided }))
+    model.fail('proofs-disagree', `${uid ?? ''} ${problem}`);
 }
 
 const inSql = (value: Logged[keyof Logged]): SqlValue => (typeof value === 'boolean' ? Number(value) : value);

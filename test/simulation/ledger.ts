@@ -3,7 +3,7 @@
  * delays, loses, repeats and breaks. What was sent lands whether or not its sender still lives.
  */
 import type { SqlRow, SqlValue, Statement } from '../../src/gate/ports.ts';
-import { migrations } from '../support/migrations.ts';
+import { auditMigrations, migrations } from '../support/migrations.ts';
 import type { Random } from './random.ts';
 import type { Faults } from './scenario.ts';
 import { Database } from './sqlite.ts';
@@ -42,6 +42,12 @@ function database(): Database {
 }
 let witnessed: LedgerWitness | null = null;
 
+let keptAudit: Database | null = null;
+const auditDatabase = (): Database =>
+  (keptAudit ??= new Database((exec) => {
+    for (const sql of auditMigrations()) exec(sql);
+  }));
+
 export type LedgerWitness = Record<'attempt' | 'order' | 'caller' | 'undone', (...values: SqlValue[]) => void>;
 
 /** Where a query comes from. `leave` resolves when the sender's own writes are durable, and never if it dies before. */
@@ -55,6 +61,8 @@ export type Sender = {
 
 export class Ledger {
   readonly database = database();
+  /** The audit's, behind the same network. */
+  readonly audit = auditDatabase();
   readonly #time: VirtualTime;
   readonly #faults: Faults;
   readonly #note: (what: string) => void;
@@ -62,7 +70,7 @@ export class Ledger {
   constructor(time: VirtualTime, faults: Faults, witness: LedgerWitness, note: (what: string) => void) {
     [this.#time, this.#faults, this.#note] = [time, faults, note];
     witnessed = witness;
-    this.database.mark('world');
+    for (const each of [this.database, this.audit]) each.mark('world');
   }
 
   /** Resolves while an object's n-th look at an order is under way. */
@@ -72,22 +80,24 @@ export class Ledger {
   readonly #watchers = new Map<number, (() => void)[]>();
   #looks = 0;
 
-  end = (): void => this.database.undo('world');
+  end(): void {
+    for (const each of [this.database, this.audit]) each.undo('world');
+  }
 
   /** The binding as one sender holds it. */
-  binding(sender: Sender): D1Database {
+  binding(sender: Sender, database = this.database): D1Database {
     const prepare = (sql: string, params: SqlValue[] = []) => ({
       sql,
       params,
       bind: (...bound: SqlValue[]) => prepare(sql, bound),
-      all: async () => ({ results: (await this.#travel([{ sql, params }], false, sender))[0] ?? [] }),
+      all: async () => ({ results: (await this.#travel([{ sql, params }], false, sender, database))[0] ?? [] }),
     });
     const batch = async (statements: Statement[]) =>
-      (await this.#travel(statements, true, sender)).map((results) => ({ results }));
+      (await this.#travel(statements, true, sender, database)).map((results) => ({ results }));
     return { prepare, batch } as unknown as D1Database;
   }
 
-  async #travel(statements: Statement[], writes: boolean, sender: Sender): Promise<SqlRow[][]> {
+  async #travel(statements: Statement[], writes: boolean, sender: Sender, database: Database): Promise<SqlRow[][]> {
     await sender.leave();
     const { random } = sender;
     const faults = this.#faults;
@@ -119,11 +129,11 @@ export class Ledger {
     if (late) fail(LOST, random.skewed(1, 2_500));
     this.#time.after(arrival, () => {
       this.#note(`ledger: ${name}${lost || late ? ', answer lost' : ''}${silent ? ', no answer' : ''}`);
-      const landed = this.#land(statements);
+      const landed = this.#land(statements, database);
       if (doubled)
         this.#time.after(
           random.skewed(1, 400_000),
-          () => (this.#note(`ledger: ${name} once more`), this.#land(statements)),
+          () => (this.#note(`ledger: ${name} once more`), this.#land(statements, database)),
         );
       if (silent) return fail(SLOW, random.skewed(20_000, 90_000));
       if (late) return;
@@ -142,9 +152,9 @@ export class Ledger {
     if (!sender.isGone()) tell();
   }
 
-  #land(statements: Statement[]): SqlRow[][] | Error {
+  #land(statements: Statement[], database: Database): SqlRow[][] | Error {
     try {
-      return this.database.within('batch', () => statements.map(({ sql, params }) => this.database.all(sql, params)));
+      return database.within('batch', () => statements.map(({ sql, params }) => database.all(sql, params)));
     } catch (error) {
       // What was seen of a batch that failed as a whole did not happen.
       witnessed?.undone(

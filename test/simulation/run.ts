@@ -114,7 +114,8 @@ export async function run(scenario: Scenario, keepLines = false): Promise<Run> {
 
 const ledgerEnd = ({ ledger }: World): LedgerEnd => ({
   orders: ledger.database.all(END_QUERIES.orders),
-  audit: ledger.database.all(END_QUERIES.audit),
+  attempts: ledger.database.all(END_QUERIES.attempts),
+  audit: ledger.audit.all(END_QUERIES.audit),
   approvals: ledger.database.all(END_QUERIES.approvals),
   sessions: ledger.database.all(END_QUERIES.sessions),
 });

@@ -160,6 +160,7 @@ export class SimulatedObject {
 
   #ports(life: Life): SessionPorts {
     const { time, config } = this.#world;
+    const { ledger } = this.#world;
     const sender: Sender = {
       random: this.random,
       leave: () => this.#leave(life),
@@ -167,7 +168,6 @@ export class SimulatedObject {
       crash: () => this.crash(),
       cut: () => (this.#world.time.elapsed < this.#cut.until ? (this.#cut.landing ? 'after' : 'before') : null),
     };
-    const ledger = ledgerSql(this.#world.ledger.binding(sender));
     const now = time.wall;
     return {
       sql: {
@@ -182,7 +182,8 @@ export class SimulatedObject {
           return this.database.within('step', run);
         },
       },
-      ledger,
+      ledger: ledgerSql(ledger.binding(sender)),
+      audit: ledgerSql(ledger.binding(sender, ledger.audit)),
       backends: backendsWith({
         variables: SIM_VARIABLES,
         loopback: false,

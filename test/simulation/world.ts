@@ -6,7 +6,7 @@ import { worker } from './elsewhere.ts';
 import type { SqlRow, SqlValue } from '../../src/gate/ports.ts';
 import type { SessionRpc } from '../../src/gate/session/rpc.ts';
 import { PUBLIC_URL, VARIABLES } from './deployment.ts';
-import { Ledger } from './ledger.ts';
+import { Ledger, type Sender } from './ledger.ts';
 import { MailService, MessageQueue, type Letter } from './mail.ts';
 import type { Model } from './model.ts';
 import { stubFor } from './network.ts';
@@ -57,15 +57,17 @@ export class World implements Stage {
     const mail = new MailService({ ...post, random: stream('mail') }, arrived);
     const network = { time: this.time, faults: this.faults, random: stream('network'), note: this.note };
     this.#queue = queue;
+    const sender: Sender = {
+      random: stream('worker'),
+      leave: async () => undefined,
+      isGone: () => false,
+      crash: () => undefined,
+      cut: () => null,
+    };
     this.env = {
       ...VARIABLES,
-      DB: this.ledger.binding({
-        random: stream('worker'),
-        leave: async () => undefined,
-        isGone: () => false,
-        crash: () => undefined,
-        cut: () => null,
-      }),
+      DB: this.ledger.binding(sender),
+      AUDIT: this.ledger.binding(sender, this.ledger.audit),
       SESSION: { getByName: (name: string): SessionRpc => stubFor(this.object(name), network) },
       QUEUE: {
         sendBatch: (messages: { body: never }[]) =>

@@ -3,7 +3,7 @@ import { argumentsHash, chainHash, firstPrevious, type AuditRow } from '../../sr
 
 export type Session = { caller_id: string; session_id: string; uid: string };
 
-const SALT = '00112233445566778899aabbccddeeff';
+export const SALT = '00112233445566778899aabbccddeeff';
 
 /** A successful read, seq 1 of its session, in place at the start of the chain. */
 export function auditRow(session: Session, changes: Partial<AuditRow> = {}, previous?: string): AuditRow {
@@ -12,23 +12,34 @@ export function auditRow(session: Session, changes: Partial<AuditRow> = {}, prev
     ...session,
     seq: 1,
     kind: 'call',
+    stage: 8,
     at: '2026-11-29T12:00:00.000Z',
+    policy_version: 1,
     step: 1,
     call_id: 'c1',
     tool: 'get_order',
     arguments: text,
     salt: SALT,
     args_hash: argumentsHash(SALT, text),
+    arguments_cut: false,
+    kept_hash: null,
+    arguments_omitted: false,
     key: null,
     attempt: null,
+    result_hash: null,
     ok: true,
     code: 'OK',
+    candidate: null,
+    reason: null,
     fields: null,
     replayed: false,
     approval_id: null,
     actor: 'agent',
+    approver_hash: null,
+    shown_hash: null,
     duration_ms: 12,
     request_id: 'req-1',
+    trace_id: null,
     contract: 'c0ffee',
     hash: '',
     ...changes,

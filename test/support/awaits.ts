@@ -147,24 +147,28 @@ export function standAtDoors(): void {
           });
         },
     );
-  const texts = new WeakMap<object, string>();
-  replace(
-    env.DB,
-    'prepare',
-    (prepare) =>
-      function (...args) {
-        const [sql] = args;
-        const statement = prepare.apply(env.DB, args) as D1PreparedStatement;
-        return spied(statement, String(sql), texts);
-      },
-  );
-  door(env.DB, 'batch', (statements) => `D1: ${(statements as object[]).map((each) => texts.get(each)).join(', ')}`);
-  door(env.DB, 'exec', () => 'D1: exec');
+  for (const database of [env.DB, env.AUDIT]) standAtDatabase(database);
   for (const name of ['send', 'sendBatch']) door(env.QUEUE, name, () => `queue: ${name}`);
   door(env.EMAIL, 'send', () => 'mail: send');
   door(globalThis, 'fetch', (_url, init) => `network: ${(init as RequestInit | undefined)?.method ?? 'GET'}`);
   for (const name of ['importKey', 'deriveBits', 'deriveKey', 'sign', 'verify', 'digest', 'encrypt', 'decrypt'])
     door(crypto.subtle, name, () => `crypto: ${name}`);
+}
+
+function standAtDatabase(database: D1Database): void {
+  const texts = new WeakMap<object, string>();
+  replace(
+    database,
+    'prepare',
+    (prepare) =>
+      function (...args) {
+        const [sql] = args;
+        const statement = prepare.apply(database, args) as D1PreparedStatement;
+        return spied(statement, String(sql), texts);
+      },
+  );
+  door(database, 'batch', (statements) => `D1: ${(statements as object[]).map((each) => texts.get(each)).join(', ')}`);
+  door(database, 'exec', () => 'D1: exec');
 }
 
 export function leaveDoors(): void {

@@ -144,12 +144,13 @@ async function knownOf(uid: string, order: string) {
   const sqls: [sql: string, value: string][] = [
     ['SELECT * FROM attempts WHERE uid = ? ORDER BY attempt', uid],
     ['SELECT * FROM subject_totals WHERE subject = ?', order],
-    ['SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq', uid],
     ['SELECT approval_id, status AS state FROM approvals WHERE uid = ? ORDER BY approval_id', uid],
     ['SELECT open_records FROM sessions WHERE uid = ?', uid],
   ];
   const found = await env.DB.batch<Known>(sqls.map(([sql, value]) => env.DB.prepare(sql).bind(value)));
-  const [attempts = [], totals = [], audit = [], approvals = [], sessions = []] = found.map(({ results }) => results);
+  const [attempts = [], totals = [], approvals = [], sessions = []] = found.map(({ results }) => results);
+  const rows = env.AUDIT.prepare('SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq').bind(uid);
+  const { results: audit } = await rows.all<Known>();
   return { attempts: attempts as BookedAttempt[], totals: totals as SubjectTotal[], audit, approvals, sessions };
 }
 

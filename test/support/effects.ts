@@ -107,7 +107,7 @@ export const provenCodes = async (agent: Agent): Promise<string[]> =>
 export async function provenInD1(agent: Agent): Promise<AuditRow[]> {
   await runAlarm(agent.object);
   const rows = await provenLog(agent);
-  const { results } = await env.DB.prepare('SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq')
+  const { results } = await env.AUDIT.prepare('SELECT seq, hash FROM audit WHERE uid = ? ORDER BY seq')
     .bind(agent.uid)
     .all<{ seq: number; hash: string }>();
   expect(results).toEqual(rows.map(({ seq, hash }) => ({ seq, hash })));

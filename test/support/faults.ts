@@ -8,7 +8,7 @@ import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
 import { sessionMethods } from './session-class.ts';
 
-/** What a trip to D1 is for: `check` reads an order, `send` and `void` write an attempt, `report` carries the outbox. */
+/** What a trip to D1 is for: `check` reads an order, `send` and `void` write an attempt, `report` carries the outbox to either database. */
 export type TripKind = 'check' | 'send' | 'void' | 'report' | 'other';
 /** `parallel`: it began while another was on its way, so nobody waited for it alone. `written`: rows of each statement. `read`: rows of all. */
 export type Trip = { kind: TripKind; parallel: boolean; written: number[]; read: number };
@@ -116,13 +116,17 @@ export function watchD1() {
 export type WatchedD1 = ReturnType<typeof watchD1>;
 
 function spyOnBindings(travel: (kind: TripKind, go: Go) => Promise<unknown>): void {
+  for (const database of [env.DB, env.AUDIT]) spyOnDatabase(database, travel);
+}
+
+function spyOnDatabase(database: D1Database, travel: (kind: TripKind, go: Go) => Promise<unknown>): void {
   // Who watched before watches no more: a spy on a spy would call itself.
-  vi.spyOn(env.DB, 'prepare').mockRestore();
-  vi.spyOn(env.DB, 'batch').mockRestore();
-  const prepare = env.DB.prepare.bind(env.DB);
-  const batch = env.DB.batch.bind(env.DB);
+  vi.spyOn(database, 'prepare').mockRestore();
+  vi.spyOn(database, 'batch').mockRestore();
+  const prepare = database.prepare.bind(database);
+  const batch = database.batch.bind(database);
   const texts = new WeakMap<D1PreparedStatement, string>();
-  vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+  vi.spyOn(database, 'prepare').mockImplementation((sql) => {
     const statement = prepare(sql);
     const bind = statement.bind.bind(statement);
     statement.bind = (...values) => {
@@ -134,7 +138,7 @@ function spyOnBindings(travel: (kind: TripKind, go: Go) => Promise<unknown>): vo
     };
     return statement;
   });
-  vi.spyOn(env.DB, 'batch').mockImplementation(<Row>(statements: D1PreparedStatement[]) => {
+  vi.spyOn(database, 'batch').mockImplementation(<Row>(statements: D1PreparedStatement[]) => {
     const kind = kindOf(statements.map((statement) => texts.get(statement) ?? ''));
     return travel(kind, () => batch<Row>(statements)) as Promise<D1Result<Row>[]>;
   });
@@ -143,7 +147,7 @@ function spyOnBindings(travel: (kind: TripKind, go: Go) => Promise<unknown>): vo
 function kindOf(texts: string[]): TripKind {
   const [first = ''] = texts;
   if (first.includes('INSERT INTO attempts')) return first.includes('judged') ? 'send' : 'void';
-  if (texts.some((sql) => /INSERT INTO (audit|approvals)|UPDATE sessions SET open_records/.test(sql))) return 'report';
+  if (/INSERT INTO (audit|approvals)|UPDATE sessions SET open_records/.test(first)) return 'report';
   return first.includes('FROM orders LEFT JOIN subject_totals') ? 'check' : 'other';
 }
 

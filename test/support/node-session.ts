@@ -12,7 +12,7 @@ import { createCaller } from '../../src/gate/ledger/caller-changes.ts';
 import { digestsOf } from '../../src/gate/tool/facts.ts';
 import type { Tool } from '../../src/gate/tool/define-tool.ts';
 import { noBackends } from './backends.ts';
-import { migrations } from './migrations.ts';
+import { auditMigrations, migrations } from './migrations.ts';
 import { registryOf } from '../../src/gate/tool/registry.ts';
 
 /** The shared database as the migrations make it. */
@@ -47,12 +47,15 @@ export async function nodeSession(
   { backends = noBackends, now = () => Date.now() }: Partial<Pick<SessionPorts, 'backends' | 'now'>> = {},
 ) {
   const shared = migratedDatabase();
+  const audit = new DatabaseSync(':memory:');
+  for (const sql of auditMigrations()) audit.exec(sql);
   const own = new DatabaseSync(':memory:');
-  const ledger: LedgerSql = {
-    all: async (sql, ...params) => rowsOf(shared, sql, params),
+  const asD1 = (database: DatabaseSync): LedgerSql => ({
+    all: async (sql, ...params) => rowsOf(database, sql, params),
     batch: async (statements) =>
-      inTransaction(shared, () => statements.map(({ sql, params }) => rowsOf(shared, sql, params))),
-  };
+      inTransaction(database, () => statements.map(({ sql, params }) => rowsOf(database, sql, params))),
+  });
+  const ledger = asD1(shared);
   const sql: SessionSql = {
     all: (text, ...params) => rowsOf(own, text, params),
     transaction: (run) => inTransaction(own, run),
@@ -75,6 +78,7 @@ export async function nodeSession(
         transaction: (run) => (assertAlive(mine), sql.transaction(run)),
       },
       ledger,
+      audit: asD1(audit),
       backends,
       alarm: { set: (at) => void (alarmAt = at), get: async () => alarmAt },
       queue: { send: async () => undefined },
@@ -114,7 +118,7 @@ export async function nodeSession(
     get session() {
       return session;
     },
-    ...{ uid: opened.uid, object: sessionObjectName(caller_id, 'chat-1'), own, shared, logged },
+    ...{ uid: opened.uid, object: sessionObjectName(caller_id, 'chat-1'), own, shared, audit, logged },
     life: () => life,
     /** The object dies and begins anew over what it wrote. */
     restart: () => void (session = begin((life += 1))),

@@ -1,6 +1,5 @@
-/** What a session object reports to D1 of itself, in the shape of `deliver`. */
+/** What a session object reports to D1 of itself, in the shape of `takeReport`. */
 import type { ApprovalRow } from '../../src/gate/ledger/approval-rows.ts';
-import type { AuditRow } from '../../src/gate/ledger/audit-row.ts';
 import type { Session } from './audit-rows.ts';
 import { fresh } from './ledger.ts';
 
@@ -10,9 +9,8 @@ export const newSession = (): Session => ({
   uid: `uid-${fresh()}`,
 });
 
-export const report = (session: Session, rows: AuditRow[], approvals: ApprovalRow[] = []) => ({
+export const report = (session: Session, approvals: ApprovalRow[] = []) => ({
   uid: session.uid,
-  rows,
   approvals,
   session: null,
 });
@@ -33,6 +31,7 @@ export const approvalOf = (session: Session, changes: Partial<ApprovalRow> = {})
   decided_at: null,
   actor: null,
   note: null,
+  shown: null,
   delivery: [{ approver: 0, email: 'ana@example.com', sent_at: null, undeliverable: false }],
   ...changes,
 });

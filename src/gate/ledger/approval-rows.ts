@@ -31,6 +31,7 @@ const approvalRow = z.object({
   decided_at: integer.nullable(),
   actor: z.string().nullable(),
   note: z.string().nullable(),
+  shown: z.string().nullable(),
   delivery: jsonText(z.array(deliveryEntry)),
 });
 const columns = Object.keys(approvalRow.shape);
@@ -38,7 +39,8 @@ const columns = Object.keys(approvalRow.shape);
 /** Reports may arrive twice or late: the higher version wins. What an approval is about never changes. */
 const UPSERT = `${insertFromJson('approvals', columns)}
   ON CONFLICT DO UPDATE SET version = excluded.version, status = excluded.status, code = excluded.code,
-    decided_at = excluded.decided_at, actor = excluded.actor, note = excluded.note, delivery = excluded.delivery
+    decided_at = excluded.decided_at, actor = excluded.actor, note = excluded.note,
+    shown = excluded.shown, delivery = excluded.delivery
   WHERE excluded.version > approvals.version`;
 
 /** Takes approvals as their session reports them. Safe to repeat, in any order. */
@@ -48,12 +50,12 @@ export const upsertApprovals = (rows: readonly ApprovalRow[]): Statement => ({
 });
 
 /** What narrows the list; null does not. */
-export type ApprovalFilters = { status: string | null; caller_id: string | null };
+export type ApprovalFilters = { status: string | null; caller_id: string | null; session_id?: string | null };
 
 /** Approvals, newest first. Throws `InvalidCursor`. */
 export async function listApprovals(
   sql: LedgerSql,
-  { status, caller_id }: ApprovalFilters,
+  { status, caller_id, session_id = null }: ApprovalFilters,
   cursor: string | null,
   limit: number,
 ): Promise<Page<ApprovalRow>> {
@@ -61,6 +63,7 @@ export async function listApprovals(
   const chosen = where(
     filter('status = ?', status),
     filter('caller_id = ?', caller_id),
+    filter('session_id = ?', session_id),
     after && ['(opened_at, approval_id) < (?, ?)', ...after],
   );
   const list = `SELECT ${columns.join(', ')} FROM approvals ${chosen.sql} ORDER BY opened_at DESC, approval_id DESC LIMIT ?`;

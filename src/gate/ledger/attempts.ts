@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../json.ts';
 import type { Attempt, Attempts, Kit, LedgerRow, LedgerSql, SqlRow, SqlValue, Statement } from '../ports.ts';
 import { timestamp } from '../time.ts';
-import { flag, integer, jsonObject, jsonText, pageOf, placeIn, type Page } from './columns.ts';
+import { filter, flag, integer, jsonObject, jsonText, pageOf, placeIn, where, type Page } from './columns.ts';
 
 /** What rows of the ledger are written with. */
 export type LedgerKit = Pick<Kit, 'ledger' | 'now'>;
@@ -132,8 +132,20 @@ export function attemptsFrom({ ledger, now }: LedgerKit): Attempts {
   };
 }
 
-/** An attempt as the operator's list shows it. */
-export type ListedAttempt = { call_key: string; attempt: number; uid: string; applied: boolean; at: string };
+/** An attempt as the operator's list shows it. `answer` null: void, or the answer could not be read. */
+export type ListedAttempt = {
+  backend: string;
+  subject: string;
+  call_key: string;
+  attempt: number;
+  uid: string;
+  applied: boolean;
+  amount_cents: number | null;
+  currency: string | null;
+  answer: JsonObject | null;
+  external_id: string | null;
+  at: string;
+};
 
 const listedRow = z.object({
   backend: z.string(),
@@ -143,31 +155,79 @@ const listedRow = z.object({
   attempt: integer,
   uid: z.string(),
   applied: flag,
+  amount_cents: integer.nullable(),
+  currency: z.string().nullable(),
+  answer: jsonText(jsonObject.nullable()),
+  external_id: z.string().nullable(),
   at: integer,
 });
+const LISTED = Object.keys(listedRow.shape).join(', ');
 
-const SELECT = 'SELECT backend, subject, effect_key, call_key, attempt, uid, applied, at FROM attempts';
-const ORDER = 'ORDER BY backend, subject, effect_key LIMIT';
-const FIRST_PAGE = `${SELECT} ${ORDER} ?1`;
-const NEXT_PAGE = `${SELECT} WHERE (backend, subject, effect_key) > (?1, ?2, ?3) ${ORDER} ?4`;
+/** What was applied to a subject in sum. */
+export type SubjectTotal = { backend: string; subject: string; currency: string; applied_cents: number };
+
+const totalRow: z.ZodType<SubjectTotal> = z.object({
+  backend: z.string(),
+  subject: z.string(),
+  currency: z.string(),
+  applied_cents: integer,
+});
+
+/** What narrows the list; null does not. */
+export type AttemptFilters = { backend: string | null; subject: string | null };
+const NO_FILTERS: AttemptFilters = { backend: null, subject: null };
+
+const keyPlace = z.tuple([z.string(), z.string(), z.string()]);
 
 /**
  * All attempts in the order of their keys, which is that of their storage: complete for every row that was there when the
  * first page was read. Throws `InvalidCursor`.
  */
-export async function listAttempts(sql: LedgerSql, cursor: string | null, limit: number): Promise<Page<ListedAttempt>> {
-  const after = placeIn(cursor, z.tuple([z.string(), z.string(), z.string()]));
-  const read = after === null ? sql.all(FIRST_PAGE, limit + 1) : sql.all(NEXT_PAGE, ...after, limit + 1);
-  const rows = (await read).map((row) => listedRow.parse(row));
-  const page = pageOf(rows, limit, ({ backend, subject, effect_key }) => [backend, subject, effect_key]);
-  return {
-    next_cursor: page.next_cursor,
-    rows: page.rows.map(({ call_key, attempt, uid, applied, at }) => ({
-      call_key,
-      attempt,
-      uid,
-      applied,
-      at: timestamp(at),
-    })),
-  };
+export async function listAttempts(
+  sql: LedgerSql,
+  cursor: string | null,
+  limit: number,
+  { backend, subject }: AttemptFilters = NO_FILTERS,
+): Promise<Page<ListedAttempt>> {
+  const after = placeIn(cursor, keyPlace);
+  const chosen = where(
+    filter('backend = ?', backend),
+    filter('subject = ?', subject),
+    after && ['(backend, subject, effect_key) > (?, ?, ?)', ...after],
+  );
+  const list = `SELECT ${LISTED} FROM attempts ${chosen.sql} ORDER BY backend, subject, effect_key LIMIT ?`;
+  const rows = (await sql.all(list, ...chosen.params, limit + 1)).map((row) => listedRow.parse(row));
+  const { rows: kept, next_cursor } = pageOf(rows, limit, (row) => [row.backend, row.subject, row.effect_key]);
+  return { rows: kept.map(toListed), next_cursor };
+}
+
+const toListed = ({ effect_key: _key, ...row }: z.output<typeof listedRow>): ListedAttempt => ({
+  ...row,
+  // A void's answer holds the facts of its refusal.
+  answer: row.applied ? row.answer : null,
+  at: timestamp(row.at),
+});
+
+/**
+ * A page of attempts with the totals of the subjects between its ends, those without an attempt, too: a total that somebody
+ * added would let more be applied, or less. Throws `InvalidCursor`.
+ */
+export async function listLedger(
+  sql: LedgerSql,
+  cursor: string | null,
+  limit: number,
+  filters: AttemptFilters,
+): Promise<Page<ListedAttempt> & { totals: SubjectTotal[] }> {
+  const page = await listAttempts(sql, cursor, limit, filters);
+  const after = placeIn(cursor, keyPlace);
+  const last = page.next_cursor === null ? undefined : page.rows.at(-1);
+  const chosen = where(
+    filter('backend = ?', filters.backend),
+    filter('subject = ?', filters.subject),
+    after && ['(backend, subject) >= (?, ?)', after[0], after[1]],
+    last === undefined ? null : ['(backend, subject) <= (?, ?)', last.backend, last.subject],
+  );
+  const list = `SELECT backend, subject, currency, applied_cents FROM subject_totals ${chosen.sql} ORDER BY backend, subject`;
+  const totals = (await sql.all(list, ...chosen.params)).map((row) => totalRow.parse(row));
+  return { ...page, totals };
 }

@@ -1,42 +1,27 @@
-/** The audit in D1: how rows of the session objects arrive there and how operators read them. */
+/** The audit in its database: how rows of the session objects arrive there and how operators read them. */
 import * as z from 'zod';
-import type { LedgerSql, SqlRow, Statement } from '../ports.ts';
+import type { LedgerSql, SqlRow } from '../ports.ts';
 import { timestamp } from '../time.ts';
-import { upsertApprovals, type ApprovalRow } from './approval-rows.ts';
 import { auditRow, type AuditRow } from './audit-row.ts';
 import { filter, flag, insertFromJson, integer, jsonText, pageOf, placeIn, where, type Page } from './columns.ts';
-import { updateSession, type SessionState } from './sessions.ts';
 
 const columns = Object.keys(auditRow.shape);
 
 /** A row that is there already stays as it is. */
 const INSERT_ROWS = `${insertFromJson('audit', columns)} ON CONFLICT DO NOTHING`;
 
-/** What a session object reports of itself, its approvals and its log. */
-export type Report = {
-  uid: string;
-  rows: readonly AuditRow[];
-  approvals: readonly ApprovalRow[];
-  session: SessionState | null;
-};
-
 /**
- * Takes a report in one transaction. Safe to repeat: each row has one place. Answers the hash that is stored for the last
- * row, read back, because only that proves that these rows arrived and no others stand in their places; null without rows.
+ * Takes rows of one session in one transaction. Safe to repeat: each row has one place. Answers the hash that is stored for
+ * the last row, read back, because only that proves that these rows arrived and no others stand in their places.
  */
-export async function deliver(sql: LedgerSql, { uid, rows, approvals, session }: Report): Promise<string | null> {
+export async function deliver(sql: LedgerSql, rows: readonly AuditRow[]): Promise<string | null> {
   const last = rows.at(-1);
-  const statements: Statement[] = [];
-  if (last !== undefined) statements.push({ sql: INSERT_ROWS, params: [JSON.stringify(rows.map(toColumns))] });
-  if (approvals.length > 0) statements.push(upsertApprovals(approvals));
-  if (session !== null) statements.push(updateSession(uid, session));
-  if (last !== undefined) {
-    const sql = 'SELECT hash FROM audit WHERE uid = ?1 AND seq = ?2';
-    statements.push({ sql, params: [last.uid, last.seq] });
-  }
-  if (statements.length === 0) return null;
-  const read = (await sql.batch(statements)).at(-1)?.[0];
-  return last === undefined ? null : z.object({ hash: z.string() }).parse(read).hash;
+  if (last === undefined) return null;
+  const results = await sql.batch([
+    { sql: INSERT_ROWS, params: [JSON.stringify(rows.map(toColumns))] },
+    { sql: 'SELECT hash FROM audit WHERE uid = ?1 AND seq = ?2', params: [last.uid, last.seq] },
+  ]);
+  return z.object({ hash: z.string() }).parse(results.at(-1)?.[0]).hash;
 }
 
 const toColumns = (row: AuditRow): object => ({ ...row, at: Date.parse(row.at), withheld: row.withheld === true });
@@ -47,6 +32,8 @@ const MAX_TIME_MS = 8.64e15;
 /** How the columns that SQL has no type for come back. */
 const storedRow = auditRow.extend({
   at: integer.min(0).max(MAX_TIME_MS).transform(timestamp),
+  arguments_cut: flag,
+  arguments_omitted: flag,
   ok: flag,
   fields: jsonText(z.array(z.string())).nullable(),
   replayed: flag,
@@ -103,25 +90,36 @@ const unreadableRow = ({ uid, seq, caller_id, session_id }: SqlRow): AuditRow =>
   uid: String(uid),
   seq: Number.isSafeInteger(seq) ? Number(seq) : 0,
   kind: 'event',
+  stage: null,
   at: timestamp(0),
   caller_id: String(caller_id),
   session_id: String(session_id),
+  policy_version: 0,
   step: null,
   call_id: null,
   tool: null,
   arguments: null,
   salt: null,
   args_hash: null,
+  arguments_cut: false,
+  kept_hash: null,
+  arguments_omitted: false,
   key: null,
   attempt: null,
+  result_hash: null,
   ok: false,
   code: 'UNREADABLE',
+  candidate: null,
+  reason: null,
   fields: null,
   replayed: false,
   approval_id: null,
   actor: 'nobody',
+  approver_hash: null,
+  shown_hash: null,
   duration_ms: 0,
   request_id: null,
+  trace_id: null,
   contract: null,
   hash: '',
 });

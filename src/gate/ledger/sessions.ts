@@ -114,10 +114,25 @@ export async function sessionsToWake(sql: LedgerSql, now: number, limit: number)
   return rows.map((row) => placeRow.parse(row));
 }
 
-/** All sessions ever opened, newest first. Throws `InvalidCursor`. */
-export async function sessionPage(sql: LedgerSql, cursor: string | null, limit: number): Promise<Page<SessionPlace>> {
+/** How the uid of a session begins that is opened then (ms since the epoch): the order of uids is that of opening. */
+export const uidAt = (opened: number): string => opened.toString(16).padStart(12, '0');
+
+/** When sessions were opened, in ms since the epoch: `from` is inclusive, `to` is not; null does not narrow. */
+export type Opened = { from: number | null; to: number | null };
+
+/** All sessions ever opened, or those opened within a time; newest first. Throws `InvalidCursor`. */
+export async function sessionPage(
+  sql: LedgerSql,
+  cursor: string | null,
+  limit: number,
+  { from, to }: Opened = { from: null, to: null },
+): Promise<Page<SessionPlace>> {
   const [before = null] = placeIn(cursor, z.tuple([z.string()])) ?? [];
-  const chosen = where(filter('uid < ?', before));
+  const chosen = where(
+    filter('uid < ?', before),
+    filter('uid >= ?', from === null ? null : uidAt(from)),
+    filter('uid < ?', to === null ? null : uidAt(to)),
+  );
   const list = `SELECT uid, caller_id, session_id FROM sessions ${chosen.sql} ORDER BY uid DESC LIMIT ?`;
   const rows = await sql.all(list, ...chosen.params, limit + 1);
   return pageOf(

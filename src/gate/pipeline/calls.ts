@@ -22,6 +22,8 @@ export type RawCall = {
   fingerprint: string;
   call_id: string;
   request_id: string;
+  /** Of the request's W3C trace context; null where it has none. */
+  trace_id: string | null;
   started_at: number;
 };
 
@@ -79,8 +81,10 @@ export const originOf = (call: SteppedCall): Origin => ({
   step: call.step,
   tool: call.tool,
   arguments: call.arguments,
+  reading: call.reading,
   fingerprint: call.fingerprint,
   request_id: call.request_id,
+  trace_id: call.trace_id,
   started_at: call.started_at,
 });
 

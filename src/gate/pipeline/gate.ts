@@ -6,6 +6,7 @@ import type { JsonObject } from '../json.ts';
 import type { Refusal, Verdict } from '../outcome.ts';
 import type { Attempts, EffectRecord, FinalAnswer, Journal, Kit, Outgoing, Scope, Upstream } from '../ports.ts';
 import type { Registry } from '../tool/registry.ts';
+import type { Reading } from './stages/2-parse.ts';
 
 /** An intent about to be parked or claimed. */
 export type Intent = Pick<
@@ -34,6 +35,19 @@ export type Decision = {
   shown: string;
 };
 
+/** The stage that decided a call or a decision (docs/specification.md#stages). */
+export type Stage = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
+
+/** Why something was refused, and at which stage. */
+export type Refused = { refusal: Refusal; stage: Stage };
+
+type EventOrigin = {
+  kind: 'event';
+  actor: 'alarm' | 'session' | 'operator';
+  record: EffectRecord | null;
+  request_id: string | null;
+};
+
 /** Who causes a row of the audit. */
 export type Origin =
   | {
@@ -42,12 +56,15 @@ export type Origin =
       step: number;
       tool: string;
       arguments: unknown;
+      /** What the arguments parse to, or why they do not. */
+      reading: Reading;
       fingerprint: string;
       request_id: string;
+      trace_id: string | null;
       started_at: number;
     }
   | { kind: 'decision'; decision: Decision; record: EffectRecord }
-  | { kind: 'event'; actor: 'alarm' | 'session' | 'operator'; record: EffectRecord | null; request_id: string | null };
+  | EventOrigin;
 
 /** A change of a record. Each is written in one transaction with the row that ends a call, a decision or an event. */
 export type Change =
@@ -60,8 +77,8 @@ export type Change =
 /** What an audit row says of something that is no verdict on a call. */
 export type EventCode = 'MAIL_RESENT' | 'SESSION_ENDED' | 'SESSION_EXHAUSTED';
 
-export type Ending = {
-  origin: Origin;
+/** What an ending says besides who caused it and which stage decided it. */
+export type EndingFacts = {
   verdict: Verdict;
   /** Where the row reports no verdict on a call. */
   event?: EventCode;
@@ -71,6 +88,9 @@ export type Ending = {
   record?: EffectRecord;
   change?: Change;
 };
+
+/** No stage decides an event. */
+export type Ending = EndingFacts & ({ origin: EventOrigin; stage?: Stage } | { origin: Origin; stage: Stage });
 
 /** What was settled: the verdict and the place of its audit row. */
 export type Settled = {

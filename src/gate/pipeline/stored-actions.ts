@@ -3,11 +3,11 @@
  * the settling of what nobody runs, expiry. All of it judges the stored arguments under the policy of now. Whoever calls
  * these holds the record's key, apart from `expire`, which awaits nothing.
  */
-import { UNREACHED, type Refusal } from '../outcome.ts';
+import { UNREACHED } from '../outcome.ts';
 import type { EffectRecord, LedgerRow } from '../ports.ts';
 import type { ConfirmedCall, Proposal } from './calls.ts';
 import { isLate, mayHaveLeft } from './external.ts';
-import type { Decision, Gate, Origin } from './gate.ts';
+import type { Decision, Gate, Origin, Refused, Stage } from './gate.ts';
 import { endingOf, voidOpen } from './settlement.ts';
 import { allowedTool } from './stages/1-resolve.ts';
 import type { Checking } from './stages/5-business-rules.ts';
@@ -40,10 +40,11 @@ export async function approve(
   if (factsChanged(checked, decision)) return 'stale';
   const confirmed = confirmStored(checked, gate);
   if (!confirmed.ok) {
-    const { refusal } = confirmed;
+    const { refusal, stage } = confirmed;
     const change = { to: 'failed', record: now, refusal, voided: false, decision } as const;
     gate.settle({
       origin: { kind: 'decision', decision, record: now },
+      stage,
       verdict: { ok: false, refusal },
       key: now.key,
       change,
@@ -61,6 +62,7 @@ export function reject(record: EffectRecord, decision: Decision, gate: Gate): vo
   const { key, contract } = record;
   gate.settle({
     origin: { kind: 'decision', decision, record },
+    stage: 7,
     verdict: { ok: false, refusal: { code: 'CONFIRMATION_REJECTED', note: decision.note } },
     key,
     contract,
@@ -83,13 +85,13 @@ export async function resumeApproved(record: EffectRecord, gate: Gate): Promise<
     const confirmed = abandoned ? tooLate : await judgeStored(record, decision, gate);
     if (confirmed.ok) return endDecision(await sendEffect(confirmed.call, record, gate), record, decision, gate);
     if (!isJudgement(confirmed.refusal) && !abandoned) return;
-    const ending = await voidOpen(record, confirmed.refusal, definition, gate);
+    const ending = await voidOpen(record, confirmed, definition, gate);
     if (ending.change !== undefined) gate.settle({ ...ending, origin: { kind: 'decision', decision, record } });
   } finally {
     release();
   }
 }
-const tooLate = { ok: false, refusal: UNREACHED } as const;
+const tooLate = { ok: false, refusal: UNREACHED, stage: 8 } as const;
 
 /** The alarm's part: a claim nobody runs is voided, or found to have been applied; what may have left is settled. */
 export async function settleClaimed(record: EffectRecord, gate: Gate): Promise<void> {
@@ -98,7 +100,7 @@ export async function settleClaimed(record: EffectRecord, gate: Gate): Promise<v
     const definition = gate.tools.get(record.tool);
     const ending = mayHaveLeft(record)
       ? endingOf(await settleSent(record, gate.now(), gate), record, definition)
-      : await voidOpen(record, tooLate.refusal, definition, gate);
+      : await voidOpen(record, tooLate, definition, gate);
     const origin: Origin = { kind: 'event', actor: 'alarm', record, request_id: null };
     if (ending.change !== undefined) gate.settle({ ...ending, origin });
   } finally {
@@ -122,7 +124,7 @@ export function expire(record: EffectRecord, actor: 'alarm' | 'session', gate: G
 async function judgeStored(record: EffectRecord, decision: Decision, gate: Gate): Promise<Confirming> {
   const checked = await checkStored(record, decision, gate);
   return factsChanged(checked, decision)
-    ? { ok: false, refusal: { code: 'FACTS_CHANGED' } }
+    ? { ok: false, refusal: { code: 'FACTS_CHANGED' }, stage: 5 }
     : confirmStored(checked, gate);
 }
 
@@ -133,28 +135,36 @@ async function judgeStored(record: EffectRecord, decision: Decision, gate: Gate)
 const factsChanged = ({ shown }: StoredCheck, decision: Decision): boolean =>
   shown !== null && shown !== decision.shown;
 
-type Confirming = { ok: true; call: ConfirmedCall } | { ok: false; refusal: Refusal };
+type Confirming = { ok: true; call: ConfirmedCall } | (Refused & { ok: false });
 
-function confirmStored(checked: Checking, gate: Gate): Confirming {
-  const permitted = checked.ok ? policy(checked.call, gate) : checked;
-  if (!permitted.ok) return permitted;
+function confirmStored(checked: StoredCheck, gate: Gate): Confirming {
+  if (!checked.ok) return checked;
+  const permitted = policy(checked.call, gate);
+  if (!permitted.ok) return { ...permitted, stage: 6 };
   const confirmed = confirmation(permitted.call, gate);
   if (!confirmed.ok) throw new Error('an approved action needs no further person');
   return confirmed;
 }
 
 /** `shown`: digests of the facts as they are now; null where the ledger did not say. */
-type StoredCheck = Checking & { shown: string | null };
+type StoredCheck = ((Checking & { ok: true }) | (Checking & Refused & { ok: false })) & { shown: string | null };
+
+const refusedAt = (stage: Stage, refusal: Refused['refusal']): StoredCheck => ({
+  ok: false,
+  refusal,
+  stage,
+  shown: null,
+});
 
 async function checkStored(record: EffectRecord, decision: Decision, gate: Gate): Promise<StoredCheck> {
   const definition = allowedTool(record.tool, gate);
-  if ('code' in definition) return { ok: false, refusal: definition, shown: null };
+  if ('code' in definition) return refusedAt(1, definition);
   // A person approved what the old contract meant.
-  if (definition.contract !== record.contract) return { ok: false, refusal: { code: 'TOOL_CHANGED' }, shown: null };
+  if (definition.contract !== record.contract) return refusedAt(1, { code: 'TOOL_CHANGED' });
   const valid = definition.bind(record.input);
-  if (!valid.ok) return { ok: false, refusal: { code: 'INVALID_ARGUMENTS', problems: valid.problems }, shown: null };
+  if (!valid.ok) return refusedAt(3, { code: 'INVALID_ARGUMENTS', problems: valid.problems });
   const { bound } = valid;
-  if (bound.effect === 'none') return { ok: false, refusal: { code: 'TOOL_CHANGED' }, shown: null };
+  if (bound.effect === 'none') return refusedAt(1, { code: 'TOOL_CHANGED' });
   const { key, attempt, call_id, step, fingerprint } = record;
   const stored: Proposal = {
     origin: { kind: 'decision', decision, record },
@@ -172,10 +182,10 @@ async function checkStored(record: EffectRecord, decision: Decision, gate: Gate)
   };
   const checked = await businessRules(stored, gate);
   // Approvers saw the history of another subject.
-  if (checked.ok && checked.call.subject !== record.subject)
-    return { ok: false, refusal: { code: 'FACTS_CHANGED' }, shown: null };
+  if (checked.ok && checked.call.subject !== record.subject) return refusedAt(5, { code: 'FACTS_CHANGED' });
   const seen = checked.ok ? checked.call.seen : checked.seen;
-  return { ...checked, shown: seen === undefined ? null : digestsOf(bound.facts(seen)) };
+  const shown = seen === undefined ? null : digestsOf(bound.facts(seen));
+  return checked.ok ? { ...checked, shown } : { ...checked, stage: 5, shown };
 }
 
 /** A decision leaves one row, written when the execution it started ends; until then the record stays approved. */

@@ -67,7 +67,7 @@ async function answerAtLast(raw: RawCall, record: EffectRecord, gate: Gate): Pro
   const definition = gate.tools.get(record.tool);
   const valid = definition?.bind(record.input);
   if (now.state !== 'claimed' || definition === undefined || valid?.ok !== true || valid.bound.effect === 'none')
-    return gate.settle({ origin, key, contract, record: now, verdict: verdictOf(now) });
+    return gate.settle({ origin, stage: 4, key, contract, record: now, verdict: verdictOf(now) });
   const release = gate.occupy(key);
   try {
     const { started_at } = raw;

@@ -9,12 +9,13 @@ import { verdictOf } from '../pipeline/record-verdict.ts';
 import type { EffectRecord, SqlRow } from '../ports.ts';
 import { timestamp } from '../time.ts';
 import type { AuditRow } from '../ledger/audit-row.ts';
-import { argumentsHash, chainHash, firstPrevious } from '../ledger/audit-row.ts';
-import { auditText } from './audit-text.ts';
+import { approverHash, argumentsHash, chainHash, firstPrevious, resultHash, shownHash } from '../ledger/audit-row.ts';
+import { effectKeyOf } from '../pipeline/effect-key.ts';
+import { auditText, hasRoom } from './audit-text.ts';
 import { indexOf } from './log-index.ts';
 import type { SessionRow } from './session-row.ts';
 import type { SessionTables } from './session-tables.ts';
-import { highestRecordStep, recordAt } from './records.ts';
+import { approversOf, highestRecordStep, recordAt } from './records.ts';
 import type { Head } from './rpc.ts';
 import { insertInto } from './schema.ts';
 
@@ -27,30 +28,81 @@ export function headOf(sql: SessionTables, { uid, caller_id, session_id }: Sessi
 /** What a row says besides its ending. `at` in ms since the epoch; `notice`: the approvers are to be told of the refusal. */
 type Circumstances = { record: EffectRecord | null; session: SessionRow; at: number; salt: string; notice: boolean };
 
-/** Everything but the place in the chain that the row of an ending says. */
-function rowOf(ending: Ending, { record, session, at, salt }: Circumstances): Omit<AuditRow, 'seq' | 'hash'> {
-  const { origin, verdict, change } = ending;
+type ArgumentFacts = Pick<
+  AuditRow,
+  'arguments' | 'args_hash' | 'arguments_cut' | 'kept_hash' | 'arguments_omitted' | 'salt'
+>;
+const NO_ARGUMENTS: ArgumentFacts = {
+  arguments: null,
+  salt: null,
+  args_hash: null,
+  arguments_cut: false,
+  kept_hash: null,
+  arguments_omitted: false,
+};
+
+/** What a row says of its arguments, and how many bytes of them it keeps. */
+function argumentsOf(origin: Origin, salt: string, stored: number): { facts: ArgumentFacts; bytes: number } {
+  const text = origin.kind === 'call' ? auditText(origin.arguments, origin.reading) : null;
+  if (text === null) return { facts: NO_ARGUMENTS, bytes: 0 };
+  const hashed = { ...NO_ARGUMENTS, salt, args_hash: argumentsHash(salt, text.whole) };
+  if (!hasRoom(stored, text)) return { facts: { ...hashed, arguments_omitted: true }, bytes: 0 };
+  const { kept, bytes } = text;
+  const cut = kept === text.whole ? {} : { arguments_cut: true, kept_hash: argumentsHash(salt, kept) };
+  return { facts: { ...hashed, arguments: kept, ...cut }, bytes };
+}
+
+/** Who had decided the action that ended here, and what the page had shown them. Such a row has no arguments: the salt is theirs. */
+function decidedBy(sql: SessionTables, { change }: Ending, { record, salt }: Circumstances): Partial<AuditRow> {
+  if (change === undefined || record?.approval?.decided_by == null) return {};
+  const { decided_by, shown } = record.approval;
+  const approver = approversOf(sql, record)[decided_by];
+  return {
+    salt,
+    approver_hash: approver === undefined ? null : approverHash(salt, approver.email),
+    shown_hash: shownHash(salt, shown ?? ''),
+  };
+}
+
+/** What the ledger applied, on the row that made the record executed. */
+function resultOf({ change }: Ending): Pick<AuditRow, 'attempt' | 'result_hash'> {
+  if (change?.to !== 'executed') return { attempt: null, result_hash: null };
+  const { record, answer } = change;
+  const { attempt, money } = record;
+  const subject = record.subject ?? effectKeyOf(record);
+  const [amount, currency] = [money?.amount_cents ?? null, money?.currency ?? null];
+  return { attempt, result_hash: resultHash({ subject, amount, currency, answer }) };
+}
+
+/** Everything but the arguments and the place in the chain that the row of an ending says. */
+function rowOf(
+  sql: SessionTables,
+  ending: Ending,
+  circumstances: Circumstances,
+): Omit<AuditRow, 'seq' | 'hash' | keyof ArgumentFacts> {
+  const { record, session, at } = circumstances;
+  const { origin, verdict } = ending;
   const call = origin.kind === 'call' ? origin : null;
   const callId = call?.call_id ?? record?.call_id ?? null;
-  const text = call === null ? null : auditText(call.arguments);
   const started =
     origin.kind === 'call' ? origin.started_at : origin.kind === 'decision' ? origin.decision.started_at : at;
   return {
     uid: session.uid,
     kind: origin.kind,
+    stage: origin.kind === 'event' ? null : (ending.stage ?? null),
     at: timestamp(at),
     caller_id: session.caller_id,
     session_id: session.session_id,
+    policy_version: session.policy_version,
     step: call?.step ?? null,
     call_id: callId === null ? null : shownCallId(callId),
     tool: call === null ? (record?.tool ?? null) : shownToolName(call.tool),
-    arguments: text,
-    salt: text === null ? null : salt,
-    args_hash: text === null ? null : argumentsHash(salt, text),
     key: ending.key ?? null,
-    attempt: change?.to === 'executed' ? change.record.attempt : null,
+    ...resultOf(ending),
     ok: verdict.ok,
     code: ending.event ?? (verdict.ok ? 'OK' : codeOf(verdict.refusal)),
+    candidate: null,
+    reason: null,
     fields:
       !verdict.ok && verdict.refusal.code === 'INVALID_ARGUMENTS'
         ? verdict.refusal.problems.map(({ field }) => field)
@@ -58,8 +110,12 @@ function rowOf(ending: Ending, { record, session, at, salt }: Circumstances): Om
     replayed: verdict.replayed ?? false,
     approval_id: record?.approval?.id ?? null,
     actor: actorOf(origin),
+    approver_hash: null,
+    shown_hash: null,
+    ...decidedBy(sql, ending, circumstances),
     duration_ms: Math.max(0, at - started),
     request_id: requestOf(origin),
+    trace_id: call?.trace_id ?? null,
     contract: ending.contract ?? record?.contract ?? null,
   };
 }
@@ -75,7 +131,10 @@ const requestOf = (origin: Origin): string | null =>
 export function append(sql: SessionTables, ending: Ending, circumstances: Circumstances): AuditRow {
   const { record, session, notice } = circumstances;
   const head = headOf(sql, session);
-  const placed = { ...rowOf(ending, circumstances), seq: head.seq + 1 };
+  // Built by `headOf` above, before this row.
+  const index = indexOf(sql);
+  const { facts, bytes } = argumentsOf(ending.origin, circumstances.salt, index.storedBytes);
+  const placed = { ...facts, ...rowOf(sql, ending, circumstances), seq: head.seq + 1 };
   const row: AuditRow = { ...placed, hash: chainHash(head.hash, placed) };
   const { origin, verdict } = ending;
   const { seq, kind, step, tool, key, attempt, code, hash } = row;
@@ -90,10 +149,9 @@ export function append(sql: SessionTables, ending: Ending, circumstances: Circum
     round: record?.round ?? null,
     restarts: Number(restarts),
     notice: Number(notice),
+    stored: bytes,
   });
-  // Built by `headOf` above, before this row.
-  const index = indexOf(sql);
-  index.add({ seq, kind, step, call_id, key, attempt, code, fingerprint, restarts, notice });
+  index.add({ seq, kind, step, call_id, key, attempt, code, fingerprint, restarts, notice, stored: bytes });
   index.last = { seq, hash, at: circumstances.at };
   return row;
 }

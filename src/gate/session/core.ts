@@ -83,6 +83,7 @@ async function answerCall(request: CallRequest, gate: SessionGate, ports: OwnPor
   const raw: RawCall = {
     ...request,
     reading,
+    trace_id: request.trace_id ?? null,
     fingerprint: fingerprintOf(request, reading),
     started_at: gate.now(),
   };

@@ -18,7 +18,7 @@ import {
   sendDecisions,
   unsentDecisions,
 } from './notifications.ts';
-import { hasOutbox, sendOutbox } from './outbox.ts';
+import { hasReport, hasRows, sendReport, sendRows } from './outbox.ts';
 import type { OwnPorts, SessionTables } from './session-tables.ts';
 import { latestExpiry, markWaiting, openRecords, recordAt } from './records.ts';
 import { forgetTables } from './schema.ts';
@@ -34,8 +34,11 @@ export class AlarmWork {
   readonly #ports: OwnPorts;
   readonly #gate: SessionGate;
   readonly #alarms: Alarms;
-  /** Failures in a row, to back off by; a restart begins anew. Ledger failures must not slow down approval mails. */
-  readonly #failures = { queue: 0, ledger: 0 };
+  /**
+   * Failures in a row, to back off by; a restart begins anew. Ledger failures must not slow down approval mails, nor failures
+   * of the audit's database what the ledger is told.
+   */
+  readonly #failures = { queue: 0, ledger: 0, audit: 0 };
   /** The last row that was sent when the alarm last ran, and when that was; null: that run sent none. */
   #sent: { seq: number; at: number | null } = { seq: 0, at: null };
   /** When each effect in another system is settled next, by its key: a backend that is down must not delay the outbox. */
@@ -61,16 +64,19 @@ export class AlarmWork {
     const asked = await Promise.all(
       [sendRequests, sendNotices, sendDecisions].map((send) => this.#attempt(() => send(this.#ports))),
     );
-    const sendRows = () => this.#attempt(() => sendOutbox(this.#ports));
-    const [looked, sent] = await Promise.all([
+    const rows = () => this.#attempt(() => sendRows(this.#ports));
+    const report = () => this.#attempt(() => sendReport(this.#ports));
+    const [looked, sent, reported] = await Promise.all([
       Promise.all(this.#unsent().map((record) => this.#attempt(() => this.#lookAfter(record)))),
-      sendRows(),
+      rows(),
+      report(),
       this.#settleDue(),
     ]);
-    // Send rows in parallel so that a hanging ledger does not delay them; those that the work above wrote come after it.
-    const sentAll = sent && (await sendRows());
+    // Sent in parallel so that a hanging ledger does not delay rows; those that the work above wrote come after it.
+    const [sentAll, reportedAll] = await Promise.all([sent && rows(), reported && report()]);
     this.#note('queue', asked.every(Boolean));
-    this.#note('ledger', sentAll && looked.every(Boolean) && !this.#isUnsettled());
+    this.#note('audit', sentAll);
+    this.#note('ledger', reportedAll && looked.every(Boolean) && !this.#isUnsettled());
     this.#forget();
   }
 
@@ -109,7 +115,8 @@ export class AlarmWork {
     });
     if (unsentRequests(sql).length > 0 || unsentNotices(sql).length > 0 || unsentDecisions(sql).length > 0)
       due.push(this.#failures.queue === 0 ? now : now + backoffAfter(this.#failures.queue));
-    if (hasOutbox(sql)) due.push(now + backoff);
+    if (hasRows(sql)) due.push(now + backoffAfter(this.#failures.audit));
+    if (hasReport(sql)) due.push(now + backoff);
     // While an operator is waited for nothing can be forgotten.
     due.push(Math.max(forgetAt(sql), now + (due.includes(Infinity) ? HOUR_MS : backoff)));
     return Math.min(...due);
@@ -172,7 +179,7 @@ export class AlarmWork {
       (record) => record.state !== 'pending' && !mayHaveLeft(record) && !this.#gate.isRunning(record.key),
     );
 
-  #note(what: 'queue' | 'ledger', isWell: boolean): void {
+  #note(what: 'queue' | 'ledger' | 'audit', isWell: boolean): void {
     this.#failures[what] = isWell ? 0 : this.#failures[what] + 1;
   }
 
@@ -190,7 +197,8 @@ export class AlarmWork {
   #forget(): void {
     const { sql } = this.#ports;
     const session = theSession(sql);
-    if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0 || hasOutbox(sql)) return;
+    if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0) return;
+    if (hasRows(sql) || hasReport(sql)) return;
     forgetTables(sql, headOf(sql, session));
     this.#gate.forget();
   }

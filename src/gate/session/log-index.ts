@@ -17,6 +17,7 @@ export type Indexed = {
   fingerprint: string | null;
   restarts: boolean;
   notice: boolean;
+  stored: number;
 };
 
 type Answered = { seq: number; step: number; fingerprint: string };
@@ -27,6 +28,8 @@ export class LogIndex {
   /** The last row; null before the first. `at` in ms since the epoch. */
   last: { seq: number; hash: string; at: number } | null = null;
   highestStep = 0;
+  /** Bytes of arguments that the rows keep. */
+  storedBytes = 0;
   /** Refusals of which the approvers are to be told, oldest first. */
   readonly notices: { seq: number; key: string | null }[] = [];
   readonly #answered = new Map<string, Answered[]>();
@@ -38,6 +41,7 @@ export class LogIndex {
 
   add(row: Indexed): void {
     const { seq, kind, step, call_id, key, attempt, code, fingerprint, restarts, notice } = row;
+    this.storedBytes += row.stored;
     this.#codes.set(code, this.countCode(code) + 1);
     if (attempt !== null) this.#lastApplied = seq;
     if (notice) this.notices.push({ seq, key });
@@ -85,7 +89,8 @@ function append<Value>(lists: Map<string, Value[]>, name: string, value: Value):
 }
 
 const CLAIMS = 'SELECT key, round, step, call_id FROM record WHERE approval_id IS NULL';
-const ROWS = 'SELECT seq, kind, step, call_id, key, attempt, code, fingerprint, restarts, notice FROM log ORDER BY seq';
+const ROWS =
+  'SELECT seq, kind, step, call_id, key, attempt, code, fingerprint, restarts, notice, stored FROM log ORDER BY seq';
 const LAST = "SELECT seq, hash, json_extract(row, '$.at') AS at FROM log ORDER BY seq DESC LIMIT 1";
 
 /** The index of this log. The object wrote all that it holds, so it is not validated again. */

@@ -3,7 +3,7 @@ import type { Refusal } from '../outcome.ts';
 import { isCustomerId } from '../policy/customer-pattern.ts';
 import { flatLimits } from '../policy/limits.ts';
 import type { CallerChange, Policy, Scope } from '../ports.ts';
-import { extendSession, openSession, withdrawSession } from '../ledger/sessions.ts';
+import { extendSession, openSession, uidAt, withdrawSession } from '../ledger/sessions.ts';
 import type { Alarms } from './alarm-clock.ts';
 import type { Own, SessionRow } from './session-row.ts';
 import {
@@ -86,7 +86,7 @@ export class Opening {
     const touched_at = now();
     const expires_at = expiry(touched_at, ttl_seconds);
     // Begins with the time, so that in D1 the newest session comes first without an index.
-    const uid = `${touched_at.toString(16).padStart(12, '0')}${random(16)}`;
+    const uid = `${uidAt(touched_at)}${random(16)}`;
     const opening = { uid, told: null, isEnded: false };
     this.#opening = opening;
     try {

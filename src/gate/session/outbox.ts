@@ -1,15 +1,17 @@
 /**
- * What travels from the object to D1: rows of the log, approvals as operators see them, and whether records are open. All of
- * it is kept here until it was read back there; sending it twice changes nothing.
+ * What travels from the object to D1: rows of the log to the audit's database; approvals as operators see them, and whether
+ * records are open, to the ledger's. Neither waits for the other. All of it is kept here until it was read back there, or
+ * taken; sending it twice changes nothing.
  */
 import { byteLength } from '../canonical.ts';
 import { codeOf } from '../outcome.ts';
 import type { ApprovalRow } from '../ledger/approval-rows.ts';
-import type { AuditRow } from '../ledger/audit-row.ts';
+import { withheldRow, type AuditRow } from '../ledger/audit-row.ts';
 import { deliver } from '../ledger/audit.ts';
 import { isRowRefusal } from '../ledger/d1.ts';
+import { takeReport } from '../ledger/reports.ts';
 import type { SessionRow } from './session-row.ts';
-import { markSent, markTelling, theSession } from './session-row.ts';
+import { markSent, markTelling, markTold, theSession } from './session-row.ts';
 import type { OwnPorts, SessionTables } from './session-tables.ts';
 import { headOf } from './audit-log.ts';
 import type { Unreported } from './records.ts';
@@ -20,41 +22,57 @@ const BATCH_BYTES = 256 * 1024;
 /** A report that hangs is left behind and sent again: the alarm has more to do, and fires no second time meanwhile. */
 const REPORT_LIMIT_MS = 5_000;
 
-/** Sends until nothing is left. Throws where D1 does not take it; what was read back stays marked as sent. */
-export async function sendOutbox(ports: OwnPorts): Promise<void> {
-  while (hasOutbox(ports.sql)) await sendBatch(ports);
+/** Sends the rows that the log has now. Throws where D1 does not take them; what was read back stays marked as sent. */
+export async function sendRows(ports: OwnPorts): Promise<void> {
+  const { sql } = ports;
+  const { seq } = headOf(sql, theSession(sql));
+  while (theSession(sql).sent_seq < seq) await sendBatch(ports);
 }
 
-export function hasOutbox(sql: SessionTables): boolean {
+export function hasRows(sql: SessionTables): boolean {
   const session = theSession(sql);
-  return unsentRows(sql, session, 1).length > 0 || unreported(sql).length > 0 || session.told !== toTell(sql, session);
+  return session.sent_seq < headOf(sql, session).seq;
+}
+
+/** Whether something of the approvals or the session is to be told. */
+export function hasReport(sql: SessionTables): boolean {
+  const session = theSession(sql);
+  return unreported(sql).length > 0 || session.told !== toTell(sql, session);
 }
 
 async function sendBatch(ports: OwnPorts): Promise<void> {
-  const { sql, ledger, upstream, now } = ports;
+  const { sql, audit } = ports;
+  const rows = withinBytes(unsentRows(sql, theSession(sql), BATCH_ROWS));
+  const stored = await deliverRows(rows, (given) => limited(ports, () => deliver(audit, given)), ports);
+  const last = rows.at(-1);
+  // Only the hash read back proves that these rows stand there, and not somebody else's in their places.
+  if (last === undefined || stored !== last.hash) throw new Error('D1 holds another row where this one belongs');
+  sql.transaction(() => markSent(sql, last.seq));
+}
+
+/** Tells of them, if there is something. Throws where D1 does not take it. */
+export async function sendReport(ports: OwnPorts): Promise<void> {
+  const { sql, ledger } = ports;
+  if (!hasReport(sql)) return;
   const session = theSession(sql);
-  const rows = withinBytes(unsentRows(sql, session, BATCH_ROWS));
   const approvals = unreported(sql);
   const telling = toTell(sql, session);
+  const isTold = telling === session.told;
   const report = {
     uid: session.uid,
     approvals: approvals.map((each) => approvalRow(sql, each, session)),
-    session: telling === session.told ? null : { version: versionOf(sql, session), ...stateOf(sql, session) },
+    session: isTold ? null : { version: versionOf(sql, session), ...stateOf(sql, session) },
   };
-  if (report.session !== null && session.told !== '') markTelling(sql);
-  const send = (given: AuditRow[]): Promise<string | null> => {
-    const limits = { tryMs: REPORT_LIMIT_MS, deadline: now() + REPORT_LIMIT_MS };
-    return upstream.run(() => deliver(ledger, { ...report, rows: given }), limits);
-  };
-  const stored = await deliverRows(rows, send, ports);
-  const last = rows.at(-1);
-  // Only the hash read back proves that these rows stand there, and not somebody else's in their places.
-  if (last !== undefined && stored !== last.hash) throw new Error('D1 holds another row where this one belongs');
+  if (!isTold && session.told !== '') markTelling(sql);
+  await limited(ports, () => takeReport(ledger, report));
   sql.transaction(() => {
-    markSent(sql, last?.seq ?? 0, report.session === null ? session.told : '', telling);
+    if (!isTold) markTold(sql, telling);
     for (const told of approvals) markReported(sql, told);
   });
 }
+
+const limited = <T>({ upstream, now }: OwnPorts, work: () => Promise<T>): Promise<T> =>
+  upstream.run(work, { tryMs: REPORT_LIMIT_MS, deadline: now() + REPORT_LIMIT_MS });
 
 /** A batch that D1 refuses goes row by row; a row refused alone travels without its arguments, marked. */
 async function deliverRows(
@@ -65,7 +83,7 @@ async function deliverRows(
   try {
     return await send(rows);
   } catch (error) {
-    if (!isRowRefusal(error) || rows.length === 0) throw error;
+    if (!isRowRefusal(error)) throw error;
   }
   let stored: string | null = null;
   for (const row of rows) {
@@ -74,7 +92,7 @@ async function deliverRows(
     } catch (error) {
       if (!isRowRefusal(error)) throw error;
       ports.log({ event: 'audit_row_withheld', uid: row.uid, seq: row.seq });
-      stored = await send([{ ...row, arguments: null, salt: null, withheld: true }]);
+      stored = await send([withheldRow(row)]);
     }
   }
   return stored;
@@ -123,6 +141,7 @@ function approvalRow(sql: SessionTables, { record, changed }: Unreported, sessio
     decided_at: approval.decided_at,
     actor: approval.decided_by === null ? null : `approver:${approval.decided_by}`,
     note: record.state === 'rejected' ? approval.note : null,
+    shown: approval.shown,
     delivery: approversOf(sql, record).map(({ email, sent_at, undeliverable }, approver) => ({
       approver,
       email,

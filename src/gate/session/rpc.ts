@@ -52,6 +52,8 @@ export type CallRequest = {
   defect?: Defect;
   call_id: string;
   request_id: string;
+  /** Of a valid `traceparent` header, if the request has one. */
+  trace_id?: string;
 };
 
 export type CallAnswer =

@@ -48,7 +48,8 @@ const TABLES = [
     verdict     TEXT,                -- JSON: what a transport retry is told; null for reads
     round       INTEGER,             -- the record the call spoke of
     restarts    INTEGER NOT NULL,    -- 1: the count of this key starts anew here
-    notice      INTEGER NOT NULL     -- 1: the approvers are to be told of this refusal
+    notice      INTEGER NOT NULL,    -- 1: the approvers are to be told of this refusal
+    stored      INTEGER NOT NULL     -- bytes of arguments that the row keeps
   )`,
   // One row each time a call key became an intent.
   `CREATE TABLE IF NOT EXISTS record (

@@ -14,6 +14,8 @@ export interface Alarm {
 export interface SessionPorts {
   sql: SessionSql;
   ledger: LedgerSql;
+  /** The database of the audit. */
+  audit: LedgerSql;
   backends: Backends;
   alarm: Alarm;
   queue: { send(messages: QueueMessage[]): Promise<void> };

@@ -105,16 +105,20 @@ export function markTelling(sql: SessionTables): void {
 const WATERMARK_ROWS = 16;
 const written = (seq: number): number => Math.floor(seq / WATERMARK_ROWS);
 
-/**
- * Rows of the log up to `seq` stand in D1, and it was told `told` of the session, unless something else than `before` was
- * told meanwhile: the order of two reports that overlap is unknown, so the state is told again.
- */
-export function markSent(sql: SessionTables, seq: number, before: string, told: string): void {
+/** Rows of the log up to `seq` stand in D1. */
+export function markSent(sql: SessionTables, seq: number): void {
   const session = theSession(sql);
-  const sent = { sent_seq: Math.max(session.sent_seq, seq), told: session.told === before ? told : '' };
-  if (sent.told === session.told && written(sent.sent_seq) === written(session.sent_seq))
-    sql.session = { ...session, ...sent };
-  else update(sql, sent);
+  const sent_seq = Math.max(session.sent_seq, seq);
+  if (written(sent_seq) === written(session.sent_seq)) sql.session = { ...session, sent_seq };
+  else update(sql, { sent_seq });
+}
+
+/**
+ * D1 was told `told` of the session, unless something else was told meanwhile: the order of two reports that overlap is
+ * unknown, so the state is told again.
+ */
+export function markTold(sql: SessionTables, told: string): void {
+  update(sql, { told: theSession(sql).told === '' ? told : '' });
 }
 
 /** Notices of the log up to `seq` are in the queue. */

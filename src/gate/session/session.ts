@@ -113,6 +113,7 @@ function portsOf(storage: DurableObjectStorage, env: Env, config: Config, tools:
   return {
     sql: sqlOf(storage),
     ledger: ledgerSql(env.DB),
+    audit: ledgerSql(env.AUDIT),
     backends: backendsWith({ variables, loopback, log: logLine, fetch: (url, init) => fetch(url, init) }),
     // Not awaited: within one synchronous step the platform commits the alarm together with the rows it belongs to.
     alarm: { set: (at) => void storage.setAlarm(at), get: () => storage.getAlarm() },

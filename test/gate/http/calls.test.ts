@@ -10,7 +10,8 @@ async function callsRoute(answer: (request: CallRequest) => CallAnswer = (reques
     return answer(request);
   };
   const { post } = await agentApp({ call, tools: async () => [] });
-  return { heard, send: (body: unknown) => post('/v1/calls', body) };
+  const send = (body: unknown, headers?: Record<string, string>) => post('/v1/calls', body, undefined, headers);
+  return { heard, send };
 }
 
 const slugOf = async (response: Response): Promise<string> =>
@@ -70,6 +71,14 @@ describe('calls', () => {
     const { heard, send } = await callsRoute();
     const { headers } = await send({ tool: 'get_order', call_id: 'c1' });
     expect(heard[0]).toMatchObject({ uid: 'uid_1', call_id: 'c1', request_id: headers.get('x-request-id') });
+  });
+
+  it('passes the trace of the request on, if its header is valid', async () => {
+    const { heard, send } = await callsRoute();
+    const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736';
+    await send({ tool: 'get_order' }, { traceparent: `00-${trace_id}-00f067aa0ba902b7-01` });
+    await send({ tool: 'get_order' }, { traceparent: trace_id });
+    expect(heard.map((call) => call.trace_id)).toEqual([trace_id, undefined]);
   });
 
   it.each([['{}'], [{ a: 1 }], [null], [7], [true], [['{}']]])('passes arguments on as they are: %j', async (args) => {

@@ -1,11 +1,12 @@
-import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { NEWEST_TABLE } from '../../../src/gate/ledger/readiness.ts';
+import { NEWEST_TABLES } from '../../../src/gate/ledger/readiness.ts';
+import { auditMigrations, gateMigrations } from '../../support/migrations.ts';
 
-describe('readNewestTable', () => {
-  it('reads the table that comes last in the migrations of the gate', () => {
-    const migrations = readdirSync('migrations').toSorted();
-    const text = migrations.map((file) => readFileSync(`migrations/${file}`, 'utf8')).join('');
-    expect([...text.matchAll(/^CREATE TABLE (\w+)/gm)].at(-1)?.[1]).toBe(NEWEST_TABLE);
+const newestIn = (migrations: string[]): string | undefined =>
+  [...migrations.join('').matchAll(/^CREATE TABLE (\w+)/gm)].at(-1)?.[1];
+
+describe('NEWEST_TABLES', () => {
+  it('are the tables that come last in the migrations of the gate and of the audit', () => {
+    expect(NEWEST_TABLES).toEqual({ ledger: newestIn(gateMigrations()), audit: newestIn(auditMigrations()) });
   });
 });

@@ -29,7 +29,7 @@ const refund = { order_id: 'ORD-1001', amount_cents: 2590, currency: 'BRL', reas
 
 /** A session with ORD-1001 over 120.00 BRL; its calls, and the approver's look at what is pending. */
 async function openSession(tools: readonly Tool[], policy: Partial<Policy> = {}) {
-  const { session, uid, shared } = await nodeSession(tools, policy);
+  const { session, uid, shared, audit } = await nodeSession(tools, policy);
   shared.exec(
     "INSERT INTO orders (order_id, customer_id, total_cents, currency) VALUES ('ORD-1001', 'CUS-1', 12000, 'BRL')",
   );
@@ -39,7 +39,7 @@ async function openSession(tools: readonly Tool[], policy: Partial<Policy> = {})
     if ('refused' in answer) throw new Error(`refused: ${answer.refused}`);
     return answer.outcome;
   };
-  return { session, uid, shared, call };
+  return { session, uid, shared, audit, call };
 }
 
 describe('resolve', () => {
@@ -54,7 +54,7 @@ describe('resolve', () => {
 
 describe('idempotency', () => {
   it('knows a call by SHA-256 of RFC 8785 ["toolgate-1", caller, uid, tool, arguments], defaults filled in', async () => {
-    const { session, uid, shared, call } = await openSession(allTools);
+    const { session, uid, audit, call } = await openSession(allTools);
     await call('search_transactions', { start_date: '2026-01-01', account_id: 'ACC-98124501', min_amount_cents: null });
     await session.alarm();
     const whole = {
@@ -64,7 +64,7 @@ describe('idempotency', () => {
       min_amount_cents: 0,
     };
     const key = hashOf(['toolgate-1', 'c'.repeat(16), uid, 'search_transactions', whole]);
-    expect(shared.prepare('SELECT key FROM audit').all()).toEqual([{ key }]);
+    expect(audit.prepare('SELECT key FROM audit').all()).toEqual([{ key }]);
   });
 
   it('sends an attempt under SHA-256 of RFC 8785 [call key, attempt]', async () => {

@@ -81,7 +81,7 @@ describe("the session's row", () => {
 
 const logged = (changes: Partial<Indexed>): Indexed => ({
   ...{ seq: 1, kind: 'call', step: 1, call_id: 'a', key: 'k', attempt: null, code: 'OK', fingerprint: 'f' },
-  ...{ restarts: false, notice: false },
+  ...{ restarts: false, notice: false, stored: 0 },
   ...changes,
 });
 

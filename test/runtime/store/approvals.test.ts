@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import { listApprovals, otherApprovals, type ApprovalRow } from '../../../src/gate/ledger/approval-rows.ts';
-import { deliver } from '../../../src/gate/ledger/audit.ts';
 import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
+import { takeReport } from '../../../src/gate/ledger/reports.ts';
 import { approvalOf, newSession, report } from '../../support/reports.ts';
 
 const sql = ledgerSql(env.DB);
@@ -12,7 +12,7 @@ describe('listApprovals', () => {
     const session = newSession();
     const older = approvalOf(session);
     const newer = approvalOf(session, { opened_at: 11_000 });
-    await deliver(sql, report(session, [], [older, newer, approvalOf(session, { status: 'expired' })]));
+    await takeReport(sql, report(session, [older, newer, approvalOf(session, { status: 'expired' })]));
     const filters = { status: 'pending', caller_id: session.caller_id };
     const first = await listApprovals(sql, filters, null, 1);
     expect(first.rows).toEqual([newer]);
@@ -36,8 +36,8 @@ describe('otherApprovals', () => {
     const small = Array.from({ length: 21 }, (_, i) => approvalOf(elsewhere, { subject, opened_at: 40_000 + i }));
     const same = approvalOf(elsewhere, { subject, opened_at: 20_000, status: 'executed', ...money });
     const rejected = approvalOf(elsewhere, { subject, opened_at: 30_000, status: 'rejected', note: 'No.', ...money });
-    await deliver(sql, report(here, [], [asked]));
-    await deliver(sql, report(elsewhere, [], [...small, same, rejected]));
+    await takeReport(sql, report(here, [asked]));
+    await takeReport(sql, report(elsewhere, [...small, same, rejected]));
     const { others, left } = await otherApprovals(sql, othersOf(asked));
     expect(others.map(({ id }) => id)).toEqual([
       rejected.approval_id,
@@ -55,8 +55,8 @@ describe('otherApprovals', () => {
     const asked = approvalOf(here, { opened_at: 50_000 });
     const subject = asked.subject;
     const others = [40_000, 30_000, 9_999].map((opened_at) => approvalOf(elsewhere, { subject, opened_at }));
-    await deliver(sql, report(here, [], [asked, approvalOf(here)]));
-    await deliver(sql, report(elsewhere, [], others));
+    await takeReport(sql, report(here, [asked, approvalOf(here)]));
+    await takeReport(sql, report(elsewhere, others));
     const found = await otherApprovals(sql, othersOf(asked));
     expect(found.left).toBe(0);
     expect(found.others).toEqual(

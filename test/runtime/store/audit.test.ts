@@ -1,16 +1,16 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { findApproval } from '../../../src/gate/ledger/approval-rows.ts';
-import type { AuditRow } from '../../../src/gate/ledger/audit-row.ts';
+import { auditRow as rowSchema, type AuditRow } from '../../../src/gate/ledger/audit-row.ts';
 import { deliver, listAudit, type AuditFilters } from '../../../src/gate/ledger/audit.ts';
 import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
-import { openSession } from '../../../src/gate/ledger/sessions.ts';
 import { auditRow, chainOf, type Session } from '../../support/audit-rows.ts';
-import { fresh, keyOf, liveCaller } from '../../support/ledger.ts';
+import { fresh } from '../../support/ledger.ts';
 import { meteredD1 } from '../../support/metered-d1.ts';
-import { approvalOf, newSession, report } from '../../support/reports.ts';
+import { newSession } from '../../support/reports.ts';
 
-const sql = ledgerSql(env.DB);
+const sql = ledgerSql(env.AUDIT);
+
+const COLUMNS = [...Object.keys(rowSchema.shape), 'arrived_at'];
 
 const noFilter: AuditFilters = { session_id: null, caller_id: null, tool: null, code: null, from: null, to: null };
 
@@ -32,73 +32,40 @@ describe('deliver', () => {
       { kind: 'event', step: null, call_id: null, arguments: null, salt: null, args_hash: null, request_id: null },
       { arguments: null, salt: null, withheld: true, key: 'k', attempt: 1, replayed: true, approval_id: 'apr_1' },
     ]);
-    expect(await deliver(sql, report(session, rows))).toBe(rows.at(-1)?.hash);
+    expect(await deliver(sql, rows)).toBe(rows.at(-1)?.hash);
     expect(await storedOf(session)).toEqual(rows);
   });
 
   it('stores integers as integers', async () => {
     const session = newSession();
-    await deliver(sql, report(session, [auditRow(session, { attempt: 1 })]));
+    await deliver(sql, [auditRow(session, { attempt: 1 })]);
     const integers = ['seq', 'at', 'step', 'attempt', 'ok', 'replayed', 'duration_ms', 'withheld'];
     const types = integers.map((column) => `typeof(${column}) AS ${column}`).join(', ');
-    const row = await env.DB.prepare(`SELECT ${types} FROM audit WHERE uid = ?`).bind(session.uid).first();
+    const row = await env.AUDIT.prepare(`SELECT ${types} FROM audit WHERE uid = ?`).bind(session.uid).first();
     expect(Object.entries(row ?? {})).toEqual(integers.map((column) => [column, 'integer']));
   });
 
   it('writes one row for each row, and none when it comes again', async () => {
-    const { db, rowsWritten } = meteredD1(env.DB);
+    const { db, rowsWritten } = meteredD1(env.AUDIT);
     const session = newSession();
     const rows = chainOf(session, [{}, {}, {}]);
-    await deliver(ledgerSql(db), report(session, rows));
+    await deliver(ledgerSql(db), rows);
     expect(rowsWritten()).toBe(3);
-    expect(await deliver(ledgerSql(db), report(session, rows))).toBe(rows.at(-1)?.hash);
+    expect(await deliver(ledgerSql(db), rows)).toBe(rows.at(-1)?.hash);
     expect(rowsWritten()).toBe(3);
   });
 
   it('answers the hash that is there, not the one it brought', async () => {
     const session = newSession();
     const first = auditRow(session);
-    await deliver(sql, report(session, [first]));
-    expect(await deliver(sql, report(session, [auditRow(session, { code: 'FORGED' })]))).toBe(first.hash);
+    await deliver(sql, [first]);
+    expect(await deliver(sql, [auditRow(session, { code: 'FORGED' })])).toBe(first.hash);
     expect(await storedOf(session)).toEqual([first]);
   });
 
-  it('keeps the higher version of an approval if the lower one comes last', async () => {
-    const session = newSession();
-    const pending = approvalOf(session);
-    const rejected = { ...pending, version: 2, status: 'rejected', decided_at: 20_000, actor: 'approver:0' };
-    expect(await deliver(sql, report(session, [], [rejected]))).toBeNull();
-    await deliver(sql, report(session, [], [pending]));
-    expect(await findApproval(sql, pending.approval_id)).toEqual(rejected);
-  });
-
-  it('keeps what a session reports of itself, one row written', async () => {
-    const session = { ...newSession(), caller_id: await liveCaller() };
-    await openSession(sql, { ...session, key_hash: keyOf(session.caller_id), opened_at: 1_000, expires_at: 100_000 });
-    const told = { version: 3, open_records: 2, ended_at: 5_000 };
-    const { db, rowsWritten } = meteredD1(env.DB);
-    await deliver(ledgerSql(db), { ...report(session, []), session: told });
-    const row = env.DB.prepare('SELECT open_records, ended_at, expires_at FROM sessions WHERE uid = ?');
-    expect(await row.bind(session.uid).first()).toEqual({ open_records: 2, ended_at: 5_000, expires_at: 100_000 });
-    expect(rowsWritten()).toBe(1);
-    await deliver(ledgerSql(db), { ...report(session, []), session: told });
-    expect(rowsWritten()).toBe(1);
-  });
-
-  it('keeps what was told last where an earlier report lands late', async () => {
-    const session = { ...newSession(), caller_id: await liveCaller() };
-    await openSession(sql, { ...session, key_hash: keyOf(session.caller_id), opened_at: 1_000, expires_at: 100_000 });
-    const tell = (version: number, open_records: number) =>
-      deliver(sql, { ...report(session, []), session: { version, open_records, ended_at: null } });
-    await tell(7, 0);
-    await tell(4, 1);
-    const row = env.DB.prepare('SELECT open_records FROM sessions WHERE uid = ?');
-    expect(await row.bind(session.uid).first()).toEqual({ open_records: 0 });
-  });
-
-  it('does nothing where there is nothing to report', async () => {
-    const { db, rowsWritten } = meteredD1(env.DB);
-    expect(await deliver(ledgerSql(db), report(newSession(), []))).toBeNull();
+  it('does nothing where there is nothing to deliver', async () => {
+    const { db, rowsWritten } = meteredD1(env.AUDIT);
+    expect(await deliver(ledgerSql(db), [])).toBeNull();
     expect(rowsWritten()).toBe(0);
   });
 });
@@ -107,10 +74,10 @@ describe('the table audit', () => {
   const stored = async (): Promise<AuditRow> => {
     const session = newSession();
     const row = auditRow(session);
-    await deliver(sql, report(session, [row]));
+    await deliver(sql, [row]);
     return row;
   };
-  const run = (statement: string, uid: string) => env.DB.prepare(statement).bind(uid).run();
+  const run = (statement: string, uid: string) => env.AUDIT.prepare(statement).bind(uid).run();
 
   it.each([
     "UPDATE audit SET code = 'OTHER' WHERE uid = ?",
@@ -121,6 +88,34 @@ describe('the table audit', () => {
     'DELETE FROM audit WHERE uid = ?',
   ])('refuses %s', async (statement) => {
     await expect(run(statement, (await stored()).uid)).rejects.toThrow('the audit is append-only');
+  });
+
+  it.each(COLUMNS.filter((column) => column !== 'arguments' && column !== 'salt'))(
+    'refuses a change of %s',
+    async (column) => {
+      const change = `UPDATE audit SET ${column} = 7 WHERE uid = ?`;
+      await expect(run(change, (await stored()).uid)).rejects.toThrow('the audit is append-only');
+    },
+  );
+
+  it('keeps the salt of an approver when the arguments of its session are erased', async () => {
+    const session = newSession();
+    const [call, decision] = chainOf(session, [{}, { kind: 'decision', arguments: null, approver_hash: 'h' }]);
+    await deliver(
+      sql,
+      [call, decision].flatMap((row) => row ?? []),
+    );
+    await run('UPDATE audit SET arguments = NULL, salt = NULL WHERE uid = ?', session.uid);
+    await run('UPDATE audit SET salt = NULL WHERE approver_hash IS NOT NULL AND uid = ?', session.uid);
+    expect(await storedOf(session)).toEqual([{ ...call, arguments: null, salt: null }, decision]);
+  });
+
+  it('notes when a row arrived', async () => {
+    const before = Date.now();
+    const { uid } = await stored();
+    const arrived = await env.AUDIT.prepare('SELECT arrived_at FROM audit WHERE uid = ?').bind(uid).first('arrived_at');
+    expect(arrived).toBeGreaterThanOrEqual(before - 1_000);
+    expect(arrived).toBeLessThanOrEqual(Date.now() + 1_000);
   });
 
   it('ignores INSERT OR REPLACE over a row', async () => {
@@ -149,10 +144,10 @@ describe('listAudit', () => {
     async (changes) => {
       const session = newSession();
       const [good] = chainOf(session, [{}]);
-      await deliver(sql, report(session, good === undefined ? [] : [good]));
+      await deliver(sql, good === undefined ? [] : [good]);
       const row: Record<string, unknown> = { ...good, at: 1, fields: null, seq: 2, uid: `${session.uid}-`, ...changes };
       const columns = Object.keys(row);
-      await env.DB.prepare(`INSERT INTO audit (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
+      await env.AUDIT.prepare(`INSERT INTO audit (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`)
         .bind(...Object.values(row).map((value) => (typeof value === 'boolean' ? Number(value) : value)))
         .run();
       const filter = { ...noFilter, caller_id: session.caller_id };
@@ -167,8 +162,8 @@ describe('listAudit', () => {
     const older = { caller_id, session_id: 'a', uid: `uid-${fresh()}` };
     const newer = { caller_id, session_id: 'b', uid: `uid-${fresh()}` };
     const rows = [...chainOf(newer, [{}, {}, {}]), ...chainOf(older, [{}, {}])];
-    await deliver(sql, report(older, rows.slice(3)));
-    await deliver(sql, report(newer, rows.slice(0, 3)));
+    await deliver(sql, rows.slice(3));
+    await deliver(sql, rows.slice(0, 3));
     const listed: AuditRow[] = [];
     let cursor: string | null = null;
     do {
@@ -192,7 +187,7 @@ describe('listAudit', () => {
       { tool: 'refund_order', code: 'POLICY_LIMIT', ok: false, at: '2026-11-29T12:00:01.000Z' },
       { session_id: 'chat-2', at: '2026-11-29T12:00:02.000Z' },
     ]);
-    await deliver(sql, report(session, rows));
+    await deliver(sql, rows);
     const page = await listAudit(sql, { ...noFilter, caller_id: session.caller_id, ...filters }, null, 100);
     expect(page.rows.map(({ seq }) => seq)).toEqual(found);
   });

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import { attemptsFrom, listAttempts } from '../../../src/gate/ledger/attempts.ts';
+import { attemptsFrom, listAttempts, listLedger } from '../../../src/gate/ledger/attempts.ts';
 import { revokeCaller } from '../../../src/gate/ledger/caller-changes.ts';
 import { InvalidCursor } from '../../../src/gate/ledger/columns.ts';
 import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
@@ -258,6 +258,31 @@ describe('orders', () => {
   });
 });
 
+describe('listLedger', () => {
+  const sql = ledgerSql(env.DB);
+
+  it('shows with each page the totals of the subjects between its ends, and with all pages every total', async () => {
+    await env.DB.prepare(
+      `INSERT INTO attempts (backend, subject, effect_key, call_key, attempt, uid, tool, amount_cents, currency, details, applied, answer, at)
+       SELECT 'stripe', 'pi_' || (value / 2), value, value, 1, 'u', 't', 100, 'USD', '{}', 1, 'null', 1 FROM json_each('[0,1,2,3,4,5]')`,
+    ).run();
+    const totals: string[][] = [];
+    let cursor: string | null = null;
+    do {
+      const filters = { backend: 'stripe', subject: null };
+      const page: Awaited<ReturnType<typeof listLedger>> = await listLedger(sql, cursor, 3, filters);
+      totals.push(page.totals.map(({ subject, applied_cents, currency }) => `${subject} ${applied_cents} ${currency}`));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(totals).toEqual([
+      ['pi_0 200 USD', 'pi_1 200 USD'],
+      ['pi_1 200 USD', 'pi_2 200 USD'],
+    ]);
+    const one = await listLedger(sql, null, 100, { backend: 'stripe', subject: 'pi_1' });
+    expect([one.rows.map(({ subject }) => subject), one.totals.length]).toEqual([['pi_1', 'pi_1'], 1]);
+  });
+});
+
 describe('listAttempts', () => {
   it('lists every attempt once, page by page', async () => {
     const sql = ledgerSql(env.DB);
@@ -277,10 +302,8 @@ describe('listAttempts', () => {
     expect(new Set(listed.map((row) => `${row.call_key} ${row.attempt}`)).size).toBe(listed.length);
     for (const { call_key } of sent) {
       expect(listed).toContainEqual({
-        call_key,
-        attempt: 1,
-        uid: 'uid-1',
-        applied: false,
+        ...{ backend: 'ledger:orders', subject: 'ORD-1', call_key, attempt: 1, uid: 'uid-1', applied: false },
+        ...{ amount_cents: 2_590, currency: 'BRL', answer: null, external_id: null },
         at: new Date(now()).toISOString(),
       });
     }

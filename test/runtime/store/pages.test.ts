@@ -17,13 +17,16 @@ const A_SESSION = 20;
 
 beforeAll(async () => {
   const numbers = JSON.stringify(Array.from({ length: COUNT }, (_, place) => place));
-  const fill = (into: string, values: string) =>
-    env.DB.prepare(`INSERT INTO ${into} SELECT ${values} FROM json_each(?1)`).bind(numbers);
-  await env.DB.batch([
+  const fill = (into: string, values: string, db = env.DB) =>
+    db.prepare(`INSERT INTO ${into} SELECT ${values} FROM json_each(?1)`).bind(numbers);
+  await env.AUDIT.batch([
     fill(
       'audit (uid, seq, kind, at, caller_id, session_id, ok, code, replayed, actor, duration_ms, hash)',
       `printf('%05d', value / ${A_SESSION}), value % ${A_SESSION} + 1, 'call', value, 'c', 's', 1, 'OK', 0, 'agent', 0, 'h'`,
+      env.AUDIT,
     ),
+  ]);
+  await env.DB.batch([
     fill(
       'approvals (approval_id, version, uid, caller_id, session_id, tool, status, opened_at, expires_at, delivery)',
       "printf('apr_%05d', value), 1, 'u', 'c', 's', 't', 'pending', value / 3, 1, '[]'",
@@ -40,14 +43,14 @@ type List = (sql: LedgerSql, cursor: string | null, limit: number) => Promise<Pa
 const noFilter = { session_id: null, caller_id: null, tool: null, code: null, from: null, to: null };
 
 describe('a page at the old end of', () => {
-  it.each<[string, List]>([
-    ['the audit', (sql, cursor, limit) => listAudit(sql, noFilter, cursor, limit)],
+  it.each<[string, List, D1Database?]>([
+    ['the audit', (sql, cursor, limit) => listAudit(sql, noFilter, cursor, limit), env.AUDIT],
     ['the approvals', (sql, cursor, limit) => listApprovals(sql, { status: null, caller_id: null }, cursor, limit)],
     ['the sessions', sessionPage],
     ['the attempts', listAttempts],
-  ])('%s reads about as many rows as it shows', async (_, list) => {
-    const before = await list(ledgerSql(env.DB), null, COUNT - LIMIT - 50);
-    const { db, rowsRead } = meteredD1(env.DB);
+  ])('%s reads about as many rows as it shows', async (_, list, database = env.DB) => {
+    const before = await list(ledgerSql(database), null, COUNT - LIMIT - 50);
+    const { db, rowsRead } = meteredD1(database);
     const page = await list(ledgerSql(db), before.next_cursor, LIMIT);
     expect(page.rows).toHaveLength(LIMIT);
     // Rows that are sorted within a session count twice.

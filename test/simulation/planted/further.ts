@@ -102,4 +102,16 @@ export const FURTHER: PlantedBug[] = [
     'call.step > max_steps',
     'call.step > Infinity',
   ),
+  one(
+    'the first approver bound, whoever decided',
+    'src/gate/session/audit-log.ts',
+    'const approver = approversOf(sql, record)[decided_by];',
+    'const approver = approversOf(sql, record)[0];',
+  ),
+  one(
+    'what the check saw bound as the result',
+    'src/gate/session/audit-log.ts',
+    'resultHash({ subject, amount, currency, answer })',
+    'resultHash({ subject, amount, currency, answer: record.seen })',
+  ),
 ];

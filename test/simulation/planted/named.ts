@@ -14,7 +14,8 @@ const CLAIM = `  const record = call.open ?? gate.claim(intentOf(confirmed.call)
   const row = await sendEffect(confirmed.call, record, gate);`;
 const SENT =
   '  const results = await ledger.batch([insertJudged(attempt, details, judgement, now()), readAttempt(attempt)]);';
-const DELIVERED = 'const stored = await deliverRows(rows, send, ports);';
+const DELIVERED =
+  'const stored = await deliverRows(rows, (given) => limited(ports, () => deliver(audit, given)), ports);';
 
 /** The ones that the specification's authors asked for. */
 export const NAMED: PlantedBug[] = [
@@ -168,9 +169,9 @@ ${SENT}`,
     replacements: [
       {
         file: ALARM,
-        find: 'if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0 || hasOutbox(sql)) return;',
+        find: 'if (this.#ports.now() < forgetAt(sql) || openRecords(sql).length > 0) return;',
         replace: `sql.all("DELETE FROM record WHERE state = 'pending' AND opened_at < ?", this.#ports.now() - 30_000);
-    if (this.#ports.now() < forgetAt(sql) || hasOutbox(sql)) return;`,
+    if (this.#ports.now() < forgetAt(sql)) return;`,
       },
     ],
   },
@@ -230,6 +231,6 @@ ${SENT}`,
     'src/gate/session/outbox.ts',
     DELIVERED,
     `const stored = rows.at(-1)?.hash ?? null;
-  await deliverRows(rows, send, ports).catch(() => null);`,
+  await deliverRows(rows, (given) => limited(ports, () => deliver(audit, given)), ports).catch(() => null);`,
   ),
 ];

@@ -12,6 +12,7 @@ import { describeRoute, type HeaderName } from '../shared/operation.ts';
 import { problem } from '../shared/problem.ts';
 import { outcome } from './outcome-schema.ts';
 import { proposeAs, refuseCall, type Standing } from './send-call.ts';
+import { Traceparent } from './trace-context.ts';
 
 export const CallId = z
   .string()
@@ -48,6 +49,7 @@ const call = describeRoute(() => ({
   credential: 'agent',
   requestHeaders: z.object({
     'Idempotency-Key': IdempotencyKey.optional().describe('Another way to give call_id.'),
+    traceparent: Traceparent,
   }),
   body: CallBody.meta({ id: 'Call' }),
   answers: {

@@ -20,6 +20,7 @@ import { anyObject, describeRoute, json } from '../shared/operation.ts';
 import { problem } from '../shared/problem.ts';
 import { outcome } from './outcome-schema.ts';
 import { refuseCall } from './send-call.ts';
+import { Traceparent } from './trace-context.ts';
 
 const ResponseBody = z
   .custom<JsonObject>((value) => isJsonObject(value as JsonValue), 'must be an object')
@@ -45,6 +46,7 @@ const callFromProvider = describeRoute(() => {
     credential: 'agent',
     requestHeaders: z.object({
       'Idempotency-Key': IdempotencyKey.optional().describe('Names this response: the same body again only reports.'),
+      traceparent: Traceparent,
     }),
     params: { provider: z.enum(providers.map(({ name }) => name)) },
     body: ResponseBody,

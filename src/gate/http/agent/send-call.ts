@@ -7,6 +7,7 @@ import type { CallAnswer, CallRequest, SessionRpc } from '../../session/rpc.ts';
 import { sessionStub, type HttpContext } from '../shared/context.ts';
 import { refuseCredential } from '../shared/credentials.ts';
 import { problem } from '../shared/problem.ts';
+import { traceIdOf } from './trace-context.ts';
 
 /** A call as a route hands it over; without a `call_id` it gets one here. */
 export type Proposal = Omit<CallRequest, 'call_id'> & { call_id?: string };
@@ -22,7 +23,13 @@ export type Proposed = { outcome: Outcome; standing: Standing | null } | Refused
 /** Proposes a call as the agent whose token came with the request. */
 export async function proposeAs(c: HttpContext, agent: SessionClaims, call: ProposedByAgent): Promise<Proposed> {
   const freshStub = () => sessionStub(c.env, agent.caller, agent.session);
-  const proposed = await propose(freshStub, { ...call, uid: agent.uid, request_id: c.get('requestId') });
+  const trace_id = traceIdOf(c.req.header('traceparent'));
+  const proposed = await propose(freshStub, {
+    ...call,
+    uid: agent.uid,
+    request_id: c.get('requestId'),
+    ...(trace_id === undefined ? {} : { trace_id }),
+  });
   c.set('isLogged', c.get('isLogged') !== false && leftLine(proposed));
   return 'refused' in proposed ? proposed : { ...proposed, outcome: observe(proposed.outcome, c.get('registry')) };
 }

@@ -14,6 +14,7 @@ import { problem } from '../shared/problem.ts';
 const ApprovalsQuery = z.strictObject({
   status: orNull(z.enum(APPROVAL_STATUSES)),
   caller_id: comparedText,
+  session_id: comparedText,
   cursor,
   limit: pageLimit,
 });
@@ -41,6 +42,7 @@ const listOperation = describeRoute(() => {
     decided_at: z.iso.datetime().nullable(),
     actor: z.string().nullable().describe('Who decided.'),
     note: z.string().nullable().describe('Why it was rejected.'),
+    shown: z.string().nullable().describe('Digests of the facts that the approver saw; null before the decision.'),
     delivery: z.array(
       z.strictObject({
         approver: z.int(),

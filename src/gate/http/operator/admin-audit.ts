@@ -9,6 +9,8 @@ import { listAudit, type AuditFilters } from '../../ledger/audit.ts';
 import { logExport } from '../../ledger/caller-changes.ts';
 import type { Page } from '../../ledger/columns.ts';
 import { ledgerSql } from '../../ledger/d1.ts';
+import { logError } from '../../log-line.ts';
+import { inTime } from '../../time.ts';
 import { sessionPage, type SessionPlace } from '../../ledger/sessions.ts';
 import { checkedQuery, comparedText, comparedTime, cursor, pageLimit, pageOf, readPage } from './admin-lists.ts';
 import { sessionStub, type HttpContext, type HttpEnv } from '../shared/context.ts';
@@ -19,6 +21,8 @@ const NDJSON = 'application/x-ndjson';
 const STREAM_PAGE = 500;
 /** Sessions of a page of heads; their objects are asked in parallel. */
 const HEADS_PAGE = 50;
+/** An object that does not answer by then counts as unreadable. */
+const REACH_MS = 10_000;
 
 export const AuditQuery = z.strictObject({
   session_id: comparedText,
@@ -30,7 +34,7 @@ export const AuditQuery = z.strictObject({
   cursor,
   limit: pageLimit,
 });
-const HeadsQuery = z.strictObject({ cursor });
+const HeadsQuery = z.strictObject({ from: comparedTime, to: comparedTime, cursor });
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -62,12 +66,13 @@ const listHeads = describeRoute(() => {
     uid: z.string(),
     caller_id: z.string(),
     session_id: z.string(),
-    seq: z.int().min(0),
-    hash: z.string().regex(HASH),
+    seq: z.int().min(0).nullable().describe('Null where the object could not be read.'),
+    hash: z.string().regex(HASH).nullable(),
   });
   return {
     id: 'listChainHeads',
     summary: "Where each session's chain ends, by the word of its object",
+    description: 'Newest session first. `from` and `to` choose by the time of opening.',
     credential: 'operator',
     query: HeadsQuery,
     answers: { 200: json('A page of heads.', pageOf('ChainHeads', 'heads', head)) },
@@ -78,16 +83,17 @@ const listHeads = describeRoute(() => {
 export const adminAudit = new Hono<HttpEnv>()
   .get('/', listRows, checkedQuery(AuditQuery), async (c) => {
     const { cursor, limit, ...filters } = c.req.valid('query');
-    const sql = ledgerSql(c.env.DB);
+    const sql = ledgerSql(c.env.AUDIT);
     const streamed = wantsStream(c);
     const page = await readPage(c, listAudit(sql, filters, cursor, streamed ? STREAM_PAGE : limit));
     if (page instanceof Response) return page;
     if (!streamed) return c.json(page);
-    await logExport(sql, Date.now(), c.get('requestId'));
+    await logExport(ledgerSql(c.env.DB), Date.now(), c.get('requestId'));
     return c.body(linesOf(sql, filters, page), 200, { 'Content-Type': NDJSON });
   })
   .get('/heads', listHeads, checkedQuery(HeadsQuery), async (c) => {
-    const page = await readPage(c, sessionPage(ledgerSql(c.env.DB), c.req.valid('query').cursor, HEADS_PAGE));
+    const { cursor, ...opened } = c.req.valid('query');
+    const page = await readPage(c, sessionPage(ledgerSql(c.env.DB), cursor, HEADS_PAGE, opened));
     if (page instanceof Response) return page;
     return c.json({ heads: await headsOf(c.env, page.rows), next_cursor: page.next_cursor });
   });
@@ -108,17 +114,24 @@ function linesOf(sql: LedgerSql, filters: AuditFilters, first: Page<AuditRow>): 
   });
 }
 
-type ListedHead = SessionPlace & Pick<Head, 'seq' | 'hash'>;
+type ListedHead = SessionPlace & (Pick<Head, 'seq' | 'hash'> | { seq: null; hash: null });
 
 /**
+/**
  * The end of each session's chain, asked of its object and not of D1, to detect rows that were cut off at the end. An object
- * that died before its first row has an empty chain.
+ * that died before its first row has an empty chain. One that cannot be read must not hide the others.
  */
 async function headsOf(env: Env, places: SessionPlace[]): Promise<ListedHead[]> {
   return Promise.all(
     places.map(async (place) => {
       const { caller_id, session_id, uid } = place;
-      const heads = await sessionStub(env, caller_id, session_id).heads();
+      let heads: Head[];
+      try {
+        heads = await inTime(sessionStub(env, caller_id, session_id).heads(), REACH_MS);
+      } catch (error) {
+        logError({ event: 'head_unreadable', uid }, error);
+        return { ...place, seq: null, hash: null };
+      }
       const head = heads.find((candidate) => candidate.uid === uid);
       const { seq, hash } = head ?? { seq: 0, hash: firstPrevious(caller_id, session_id, uid) };
       return { ...place, seq, hash };

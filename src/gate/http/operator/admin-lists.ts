@@ -39,17 +39,21 @@ export function checkedQuery<Schema extends z.ZodObject<z.ZodRawShape, z.core.$s
   return zValidator<Schema, 'query', HttpEnv, string, typeof refuse>('query', filled as unknown as Schema, refuse);
 }
 
-/** The schema of a page with its rows under their name. */
-export const pageOf = (id: string, name: string, row: z.ZodType) =>
+/** The schema of a page: the rows under their name, and what stands `beside` them. */
+export const pageOf = (id: string, name: string, row: z.ZodType, beside: Record<string, z.ZodType> = {}) =>
   z
     .strictObject({
       [name]: z.array(row),
+      ...beside,
       next_cursor: z.string().nullable().describe('Where the next page begins; null at the end.'),
     })
     .meta({ id });
 
 /** A page, or the problem of a cursor that this list never handed out. */
-export async function readPage<Row>(c: HttpContext, page: Promise<Page<Row>>): Promise<Page<Row> | Response> {
+export async function readPage<Read extends Page<unknown>>(
+  c: HttpContext,
+  page: Promise<Read>,
+): Promise<Read | Response> {
   try {
     return await page;
   } catch (error) {

@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod';
 import { ledgerSql } from '../../ledger/d1.ts';
-import { readNewestTable } from '../../ledger/readiness.ts';
+import { readNewestTables } from '../../ledger/readiness.ts';
 import type { HttpEnv } from './context.ts';
 import { describeRoute, json } from './operation.ts';
 
@@ -24,7 +24,7 @@ export const readyz = new Hono<HttpEnv>().get(
   '/',
   described('readyz', 'Can it serve', 'It can.', 'ready'),
   async (c) => {
-    await readNewestTable(ledgerSql(c.env.DB));
+    await readNewestTables({ ledger: ledgerSql(c.env.DB), audit: ledgerSql(c.env.AUDIT) });
     return c.json({ status: 'ready' });
   },
 );
