@@ -68,8 +68,8 @@ export class OperatorView {
     this.#send = ask;
   }
 
-  /** Every row, one session name's, or those since a time; each session's in the order of `seq`. */
-  async *auditRows(of: Partial<Session> & Range = {}): AsyncGenerator<AuditRow> {
+  /** Every row, one session's, or those since a time of sessions opened since another; each session's in the order of `seq`. */
+  async *auditRows(of: { uid?: string; from?: string; opened_from?: string } = {}): AsyncGenerator<AuditRow> {
     for await (const { rows } of this.#pages('/admin/audit', auditPage, { ...of, ...ROWS })) yield* rows;
   }
 

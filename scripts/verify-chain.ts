@@ -34,8 +34,11 @@ export type Confirmed = {
   openedBefore: number;
 };
 
-/** What may only be late: sessions of which rows or approvals are, subjects of which attempts or totals are. */
-export type Late = { places: Place[]; subjects: { backend: string; subject: string }[] };
+/** What may only be late: rows and approvals by session, attempts and totals by subject. */
+export type Late = { rows: Place[]; approvals: Place[]; subjects: { backend: string; subject: string }[] };
+
+/** A list that could not be read to its end: what it would be compared with is not judged. */
+export type UnreadList = 'ledger' | 'approvals' | 'heads';
 
 export class Verification {
   readonly #chains = new Map<string, Chain>();
@@ -51,6 +54,7 @@ export class Verification {
   readonly #evidence = new Map<string, Piece>();
   readonly #evidencePlaces = new Map<string, Place>();
   readonly #over = new Set<string>();
+  readonly #unread = new Set<UnreadList>();
   #rows = 0;
   #pieces = 0;
 
@@ -117,17 +121,24 @@ export class Verification {
     if (chain !== undefined && chain.seq === head.seq && chain.hash !== null) this.#atHead.set(head.uid, chain.hash);
   }
 
+  takeUnread(list: UnreadList, reason: string): void {
+    this.#unread.add(list);
+    const place = { caller_id: null, session_id: null, uid: null, seq: null };
+    this.#broken.push({ kind: 'unreadable', ...place, problem: `the list of ${list} could not be read: ${reason}` });
+  }
+
   /** What to read again before the end, since it may have been on its way. */
   late(): Late {
     const { effect, approval, total } = this.#disagreements();
-    const uids = [
+    const decided = approval.flatMap(({ uid }) => uid ?? []);
+    const rows = [
+      ...decided,
       ...[...this.#heads.values()].filter((head) => this.#isBehind(head)).map(({ uid }) => uid),
       ...effect.flatMap(({ uid, seq }) => (uid !== null && seq === null ? [uid] : [])),
-      ...approval.flatMap(({ uid }) => uid ?? []),
       ...[...this.#evidence.values()].map(({ uid }) => uid),
     ];
-    const places = [...new Set(uids)].flatMap((uid) => this.#placeOf(uid) ?? []);
-    return { places, subjects: total.map(({ subject }) => subject) };
+    const places = (uids: string[]): Place[] => [...new Set(uids)].flatMap((uid) => this.#placeOf(uid) ?? []);
+    return { rows: places(rows), approvals: places(decided), subjects: total.map(({ subject }) => subject) };
   }
 
   /** A second look at a session's approvals begins, or at a subject's attempts and totals: what was taken of them is dropped. */
@@ -151,7 +162,7 @@ export class Verification {
       ...this.#broken,
       ...[...this.#heads.values()].flatMap((head) => this.#headBreaks(head)),
       ...[...this.#chains.values()]
-        .filter(({ uid }) => !this.#heads.has(uid) && !this.#over.has(uid))
+        .filter(({ uid }) => !this.#unread.has('heads') && !this.#heads.has(uid) && !this.#over.has(uid))
         .map((chain) => breakAt('unknown', { ...chain, seq: null }, 'no session object vouches for this chain')),
       ...Object.entries(this.#disagreements()).flatMap(([kind, list]) =>
         list.map((each) => this.#toBreak(kind as BreakKind, each)),
@@ -178,11 +189,13 @@ export class Verification {
     const attempts = ledger.flatMap((each) => each.attempts);
     const totals = ledger.flatMap((each) => each.totals);
     const decided = { approvals: [...this.#approvals.values()].flat(), rows: this.#decisions };
+    const judged = <Found>(lists: UnreadList[], found: () => Found[]): Found[] =>
+      lists.some((list) => this.#unread.has(list)) ? [] : found();
     return {
-      effect: effectFaults(this.#effects, attempts),
+      effect: judged(['ledger'], () => effectFaults(this.#effects, attempts)),
       figures: figureFaults(this.#effects, attempts),
-      total: totalFaults(attempts, totals),
-      approval: decisionFaults(decided, attempts),
+      total: judged(['ledger'], () => totalFaults(attempts, totals)),
+      approval: judged(['approvals'], () => decisionFaults(decided, attempts)),
     } satisfies Partial<Record<BreakKind, Disagreement[]>>;
   }
 

@@ -6,7 +6,7 @@ import type { Piece } from './evidence.ts';
 import { inParallel } from './in-parallel.ts';
 import type { LedgerPage, OperatorView } from './operator-view.ts';
 import { rangesOf } from './ranges.ts';
-import { Verification } from './verify-chain.ts';
+import { Verification, type UnreadList } from './verify-chain.ts';
 
 /** Rows travel within five seconds of their making. */
 const TRAVEL_MS = 6_000;
@@ -50,7 +50,8 @@ export class VerificationRun {
 
   async #readRows(): Promise<void> {
     const { earlier } = this.#given;
-    const rows = this.#view.auditRows(earlier == null ? {} : { from: timeOf(earlier.at - OVERLAP_MS) });
+    const since = (run: KeptRun) => ({ from: timeOf(run.at - OVERLAP_MS), opened_from: timeOf(run.openedBefore) });
+    const rows = this.#view.auditRows(earlier == null ? {} : since(earlier));
     for await (const row of rows) {
       this.read.rows += 1;
       this.verification.takeRow(row);
@@ -58,32 +59,47 @@ export class VerificationRun {
   }
 
   async #readBooks(): Promise<void> {
-    for await (const page of this.#view.ledger()) this.#takeLedger(page);
-    for await (const approval of this.#view.approvals()) {
-      this.read.approvals += 1;
-      this.verification.takeApproval(approval);
+    await this.#reading('ledger', async () => {
+      for await (const page of this.#view.ledger()) this.#takeLedger(page);
+    });
+    await this.#reading('approvals', async () => {
+      for await (const approval of this.#view.approvals()) {
+        this.read.approvals += 1;
+        this.verification.takeApproval(approval);
+      }
+    });
+  }
+
+  /** Of a list that cannot be read one line says so; the others are judged. */
+  async #reading(list: UnreadList, read: () => Promise<void>): Promise<void> {
+    try {
+      await read();
+    } catch (error) {
+      this.verification.takeUnread(list, error instanceof Error ? error.message : String(error));
     }
   }
 
   /** Heads come from the objects, one by one: the only part that is slow, and done side by side. */
   async #readHeads(): Promise<void> {
     const { earlier } = this.#given;
-    const opened = earlier == null ? {} : { from: timeOf(Math.max(0, earlier.openedBefore)) };
+    const opened = earlier == null ? {} : { from: timeOf(earlier.openedBefore) };
     const uids = this.verification.confirmed().chains.map(({ uid }) => uid);
-    await inParallel(rangesOf(uids, PARALLEL, opened), PARALLEL, async (range) => {
-      for await (const head of this.#view.heads(range)) {
-        this.read.heads += 1;
-        this.verification.takeHead(head);
-      }
-    });
+    await this.#reading('heads', () =>
+      inParallel(rangesOf(uids, PARALLEL, opened), PARALLEL, async (range) => {
+        for await (const head of this.#view.heads(range)) {
+          this.read.heads += 1;
+          this.verification.takeHead(head);
+        }
+      }),
+    );
   }
 
   async #lookAgain(): Promise<void> {
-    const { places, subjects } = this.verification.late();
-    if (places.length === 0 && subjects.length === 0) return;
+    const { rows, approvals, subjects } = this.verification.late();
+    if (rows.length === 0 && subjects.length === 0) return;
     const { travelMs = TRAVEL_MS, note } = this.#given;
     note?.(
-      `${places.length} sessions and ${subjects.length} subjects may be behind; looking again in ${travelMs / 1_000} s …`,
+      `${rows.length} sessions and ${subjects.length} subjects may be behind; looking again in ${travelMs / 1_000} s …`,
     );
     await sleep(travelMs);
     await inParallel(subjects, PARALLEL, async (subject) => {
@@ -91,13 +107,14 @@ export class VerificationRun {
       this.verification.forgetSubject(subject);
       for (const page of pages) this.#takeLedger(page);
     });
-    await inParallel(places, PARALLEL, async (place) => {
+    await inParallel(approvals, PARALLEL, async (place) => {
       const { uid, caller_id, session_id } = place;
-      const approvals = await allOf(this.#view.approvals({ caller_id, session_id }));
+      const list = await allOf(this.#view.approvals({ caller_id, session_id }));
       this.verification.forgetApprovals(place);
-      for (const approval of approvals) if (approval.uid === uid) this.verification.takeApproval(approval);
-      for await (const row of this.#view.auditRows({ caller_id, session_id }))
-        if (row.uid === uid) this.verification.takeLateRow(row);
+      for (const approval of list) if (approval.uid === uid) this.verification.takeApproval(approval);
+    });
+    await inParallel(rows, PARALLEL, async ({ uid }) => {
+      for await (const row of this.#view.auditRows({ uid })) this.verification.takeLateRow(row);
     });
   }
 
@@ -108,7 +125,7 @@ export class VerificationRun {
   }
 }
 
-const timeOf = (ms: number): string => new Date(ms).toISOString();
+const timeOf = (ms: number): string => new Date(Math.max(0, ms)).toISOString();
 
 async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];

@@ -18,18 +18,21 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const view = new OperatorView(new URL('https://toolgate.test'), ADMIN_TOKEN, (url, init) =>
-  exports.default.fetch(new Request(url, init)),
-);
+type Ask = (url: URL, init: RequestInit) => Promise<Response>;
+const reach: Ask = (url, init) => exports.default.fetch(new Request(url, init));
 
 /** What is wrong with a session, its subjects, or nobody's; other tests of this file leave their own. */
-async function breaksOf(agent: Agent, order: string, evidence: Piece[] = []): Promise<Break[]> {
+async function breaksOf(agent: Agent, order: string, evidence: Piece[] = [], ask = reach): Promise<Break[]> {
   const pieces = (async function* () {
     yield* evidence;
   })();
+  const view = new OperatorView(new URL('https://toolgate.test'), ADMIN_TOKEN, ask);
   const run = new VerificationRun(view, { evidence: pieces, travelMs: 0 });
   const found = await run.breaks();
-  return found.filter(({ uid, problem }) => uid === agent.uid || problem.includes(order));
+  return found.filter(({ uid, kind, problem }) => {
+    const isOwn = uid === agent.uid || problem.includes(order);
+    return isOwn || (kind === 'unreadable' && uid === null);
+  });
 }
 
 const told = ({ kind, seq, problem }: Break): string => `${kind}: ${seq === null ? '' : `row ${seq} `}${problem}`;
@@ -190,6 +193,28 @@ describe('audit:verify', () => {
     await runAlarm(agent.object);
     const stored = env.AUDIT.prepare('SELECT arguments FROM audit WHERE uid = ?').bind(agent.uid);
     expect(JSON.parse(String(await stored.first('arguments')))).toEqual(args);
+  });
+
+  it('is not stopped by an answer or a delivery that cannot be read', async () => {
+    const { agent, order, approved } = await story();
+    const isFirst = `subject = '${order}' AND amount_cents = 2590`;
+    await tamper(env.DB, 'attempts', `UPDATE attempts SET answer = '5' WHERE ${isFirst}`);
+    await env.DB.prepare("UPDATE approvals SET delivery = '5' WHERE approval_id = ?").bind(approved).run();
+    expect((await breaksOf(agent, order)).map(told)).toEqual([
+      `figures: row 1 was written of another result than the ledger has now (ledger:orders ${order}, 2590 BRL)`,
+      `approval: row 3 was decided by another person than nobody, whom the list names now (approval ${approved})`,
+    ]);
+  });
+
+  it('says of a list that cannot be read that it could not, and what is wrong with the others', async () => {
+    const { agent, order } = await story();
+    await tamper(env.DB, 'subject_totals', `UPDATE subject_totals SET applied_cents = 0 WHERE subject = '${order}'`);
+    const broken: Ask = (url, init) =>
+      url.pathname === '/admin/approvals' ? Promise.resolve(new Response('gone', { status: 404 })) : reach(url, init);
+    expect((await breaksOf(agent, order, [], broken)).map(told)).toEqual([
+      'unreadable: the list of approvals could not be read: GET /admin/approvals answered 404: gone',
+      `total: ledger:orders ${order}: the total is 0, 5181 was applied`,
+    ]);
   });
 
   it('says of an object that cannot be read that it could not, and what is wrong with others', async () => {

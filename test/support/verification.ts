@@ -59,15 +59,17 @@ export function judge(all: Seen): Break[] {
   for (const total of totals) verification.takeTotal(total);
   for (const approval of approvals) verification.takeApproval(approval);
   for (const head of heads) verification.takeHead(head);
-  const { places, subjects } = verification.late();
-  for (const subject of subjects) {
+  const again = verification.late();
+  for (const subject of again.subjects) {
     verification.forgetSubject(subject);
     for (const attempt of late.attempts ?? attempts) verification.takeAttempt(attempt);
     for (const total of late.totals ?? totals) verification.takeTotal(total);
   }
-  for (const place of places) {
+  for (const place of again.approvals) {
     verification.forgetApprovals(place);
     for (const approval of late.approvals ?? approvals) verification.takeApproval(approval);
+  }
+  for (const place of again.rows) {
     for (const row of late.rows ?? rows) if (row.uid === place.uid) verification.takeLateRow(row);
   }
   return verification.breaks();

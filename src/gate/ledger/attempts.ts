@@ -155,9 +155,10 @@ const listedRow = z.object({
   attempt: integer,
   uid: z.string(),
   applied: flag,
-  amount_cents: integer.nullable(),
+  amount_cents: integer.nullable().catch(null),
   currency: z.string().nullable(),
-  answer: jsonText(jsonObject.nullable()),
+  // What somebody else wrote there must not hide all other rows.
+  answer: jsonText(jsonObject.nullable()).catch(null),
   external_id: z.string().nullable(),
   at: integer,
 });
@@ -170,7 +171,8 @@ const totalRow: z.ZodType<SubjectTotal> = z.object({
   backend: z.string(),
   subject: z.string(),
   currency: z.string(),
-  applied_cents: integer,
+  // No sum is ever that.
+  applied_cents: integer.catch(-1),
 });
 
 /** What narrows the list; null does not. */

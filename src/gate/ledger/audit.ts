@@ -4,6 +4,7 @@ import type { LedgerSql, SqlRow } from '../ports.ts';
 import { timestamp } from '../time.ts';
 import { auditRow, type AuditRow } from './audit-row.ts';
 import { filter, flag, insertFromJson, integer, jsonText, pageOf, placeIn, where, type Page } from './columns.ts';
+import { uidAt } from './sessions.ts';
 
 const columns = Object.keys(auditRow.shape);
 
@@ -48,6 +49,9 @@ export type AuditFilters = {
   code: string | null;
   from: number | null;
   to: number | null;
+  uid?: string | null;
+  /** Sessions opened then or later, ms since the epoch: unlike `from` it bounds what is read. */
+  opened_from?: number | null;
 };
 
 /** Rows of the audit: the newest session first (a uid begins with its opening time), its rows by `seq`. Throws `InvalidCursor`. */
@@ -58,10 +62,12 @@ export async function listAudit(
   limit: number,
 ): Promise<Page<AuditRow>> {
   const after = placeIn(cursor, z.tuple([z.string(), z.union([z.number(), z.string()])]));
-  const { session_id, caller_id, tool, code, from, to } = filters;
+  const { session_id, caller_id, tool, code, from, to, uid = null, opened_from = null } = filters;
   const chosen = where(
     // `uid <= ?` bounds the range of the key that is read; a bare OR of both halves would read the table from its start.
     after && ['uid <= ? AND (uid < ? OR seq > ?)', after[0], ...after],
+    filter('uid = ?', uid),
+    filter('uid >= ?', opened_from === null ? null : uidAt(opened_from)),
     filter('session_id = ?', session_id),
     filter('caller_id = ?', caller_id),
     filter('tool = ?', tool),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { auditRow as rowSchema, type AuditRow } from '../../../src/gate/ledger/audit-row.ts';
 import { deliver, listAudit, type AuditFilters } from '../../../src/gate/ledger/audit.ts';
 import { ledgerSql } from '../../../src/gate/ledger/d1.ts';
+import { uidAt } from '../../../src/gate/ledger/sessions.ts';
 import { auditRow, chainOf, type Session } from '../../support/audit-rows.ts';
 import { fresh } from '../../support/ledger.ts';
 import { meteredD1 } from '../../support/metered-d1.ts';
@@ -172,6 +173,23 @@ describe('listAudit', () => {
       cursor = page.next_cursor;
     } while (cursor !== null);
     expect(listed).toEqual(rows);
+  });
+
+  it('finds one session by its uid, and those that were opened since', async () => {
+    const caller_id = `caller-${fresh()}`;
+    const [older, newer] = ['2026-01-01', '2026-02-01'].map((day) => {
+      const uid = `${uidAt(Date.parse(day))}${fresh()}`;
+      return { caller_id, session_id: day, uid };
+    });
+    if (older === undefined || newer === undefined) throw new Error('two sessions');
+    for (const session of [older, newer]) await deliver(sql, chainOf(session, [{}]));
+    const found = async (filters: Partial<AuditFilters>): Promise<string[]> => {
+      const page = await listAudit(sql, { ...noFilter, caller_id, ...filters }, null, 100);
+      return page.rows.map(({ session_id }) => session_id);
+    };
+    expect(await found({ uid: older.uid })).toEqual(['2026-01-01']);
+    expect(await found({ opened_from: Date.parse('2026-02-01') })).toEqual(['2026-02-01']);
+    expect(await found({ opened_from: Date.parse('2026-01-01') })).toEqual(['2026-02-01', '2026-01-01']);
   });
 
   it.each([

@@ -25,6 +25,8 @@ const HEADS_PAGE = 50;
 const REACH_MS = 10_000;
 
 export const AuditQuery = z.strictObject({
+  uid: comparedText,
+  opened_from: comparedTime,
   session_id: comparedText,
   caller_id: comparedText,
   tool: comparedText,
