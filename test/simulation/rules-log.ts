@@ -112,7 +112,9 @@ function checkCall(model: Model, session: SessionFacts, row: Row): void {
   const intent = intentOf(session.uid, argumentsOf(row.arguments));
   const asks =
     model.callers.get(session.caller_id)?.versions.some(({ policy }) => policy.identical_effects === 'ask') === true;
-  if (!SAYS_NOTHING.has(code) && !asks && model.appliedOf(intent).length > 0)
+  // A call that is told at last of its own attempt, which is void, although a later call has made the effect by now.
+  const isOwnVoid = [...model.attempts.values()].some((each) => each.call_key === row.key && each.code === code);
+  if (!SAYS_NOTHING.has(code) && !isOwnVoid && !asks && model.appliedOf(intent).length > 0)
     model.fail('called-failed-but-applied', `${code} for ${intent}`);
   if (!isJustified(model, session, row, intent)) model.fail('refused-without-reason', `${code} for ${intent}`);
 }
