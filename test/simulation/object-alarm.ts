@@ -17,6 +17,8 @@ export type Alarmed = {
   /** What was set is spent. */
   fires(): void;
   run(): Promise<unknown>;
+  /** It failed too often in a row, and the platform drops it. */
+  givesUp(): void;
 };
 
 export class SimulatedAlarm {
@@ -69,7 +71,9 @@ export class SimulatedAlarm {
     let left = random.chance(faults.alarmDoubled) ? 2 : 1;
     while (left > 0) left = (await this.#ends()) ? left - 1 : -1;
     this.#runs = false;
-    this.#triesAgain = left < 0 && tried < TRIES && this.#at === null;
+    const hasFailed = left < 0 && this.#at === null;
+    this.#triesAgain = hasFailed && tried < TRIES;
+    if (hasFailed && !this.#triesAgain) this.#object.givesUp();
     if (this.#triesAgain) this.#timer = time.after(2_000 * 2 ** (tried - 1), () => void this.#fire(tried + 1));
     else this.#schedule();
   }

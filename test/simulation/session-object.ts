@@ -39,6 +39,8 @@ export type Surroundings = {
   send(messages: QueueMessage[], random: Random): Promise<void>;
   log(entry: Record<string, unknown>): void;
   note(what: string): void;
+  /** The platform dropped an alarm: from now on the cron comes by. */
+  needCron(): void;
 };
 
 const SIM_VARIABLES = { SIM_ORIGIN: 'https://backend.test', SIM_ACCOUNT: 'one', SIM_SECRET: 'secret' };
@@ -80,6 +82,7 @@ export class SimulatedObject {
       isWriting: () => this.#flush !== null,
       fires: () => void (this.#alarmAt = null),
       run: () => this.invoke('alarm', []),
+      givesUp: () => world.needCron(),
     });
   }
 

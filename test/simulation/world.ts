@@ -39,7 +39,7 @@ export class World implements Stage {
   readonly #objects = new Map<string, SimulatedObject>();
   readonly #model: Model;
   /** Where no alarm is dropped nobody may need the cron. */
-  readonly #needsCron: boolean;
+  #needsCron: boolean;
   #cron: boolean;
 
   constructor(scenario: Scenario, model: Model, arrived: (letter: Letter) => void, trace: Trace) {
@@ -105,6 +105,7 @@ export class World implements Stage {
         config,
         witness: this.#model.objects,
         note,
+        needCron: () => this.needCron(),
         log: () => undefined,
         send: (messages, random) => this.#queue.send(messages, random),
       },
@@ -133,6 +134,12 @@ export class World implements Stage {
   session = (object: string): SessionRpc => objectStub(this.env, object);
   ledgerRows = async (sql: string, ...params: SqlValue[]): Promise<SqlRow[]> => this.ledger.database.all(sql, params);
   looked = (n: number): Promise<void> => this.ledger.looked(n);
+
+  needCron(): void {
+    if (this.#needsCron) return;
+    this.#needsCron = this.#cron = true;
+    this.#tick();
+  }
 
   pauseCron(): void {
     this.#cron = false;
