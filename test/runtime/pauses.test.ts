@@ -1,6 +1,6 @@
 /** Pauses over HTTP (docs/specification.md#pauses): nothing is applied after the answer, and reads go on. */
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   approves,
   attemptsOf,
@@ -16,7 +16,8 @@ import { elsewhere, network, reachDouble, stripe } from '../support/elsewhere.ts
 import { watchD1 } from '../support/faults.ts';
 import { runAlarm } from '../support/inside.ts';
 import { asOperator } from '../support/over-http.ts';
-import { ledgerOf, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
+import { enterSessions, objectsThat } from '../support/session-rows.ts';
+import { ledgerOf, newAgent, newCaller, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
 const UNASKED = { confirm_above_cents: 50_000 };
 
@@ -95,6 +96,48 @@ describe('POST /admin/pauses', () => {
     expect((await lift(id)).status).toBe(404);
   });
 
+  it('leaves the rows of a paused caller under its id', async () => {
+    const caller_id = await newCaller();
+    await lift(await pause(`caller:${caller_id}`));
+    const { results } = await env.DB.prepare(
+      "SELECT action, target, detail FROM operator_log WHERE caller_id = ? AND action LIKE 'pause%' ORDER BY id",
+    )
+      .bind(caller_id)
+      .all();
+    const detail = JSON.stringify({ reason: 'Chargebacks rise.' });
+    expect(results).toEqual([
+      { action: 'pause.set', target: null, detail },
+      { action: 'pause.lift', target: null, detail },
+    ]);
+  });
+
+  it('is lifted once, with one row, by two requests at the same time', async () => {
+    const caller_id = await newCaller();
+    const id = await pause(`caller:${caller_id}`);
+    const answers = await Promise.all([lift(id), lift(id)]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404]));
+    const lifts = env.DB.prepare(
+      "SELECT count(*) AS n FROM operator_log WHERE caller_id = ? AND action = 'pause.lift'",
+    );
+    expect(await lifts.bind(caller_id).first('n')).toBe(1);
+  });
+
+  it('tells 500 sessions itself, however many callers have them, and leaves the rest to the queue', async () => {
+    const forgetSessions = () => env.DB.prepare('DELETE FROM sessions').run();
+    await forgetSessions();
+    for (const caller of [await newCaller(), await newCaller()]) await enterSessions(caller, 400);
+    const told = vi.fn(() => Promise.resolve());
+    objectsThat(told);
+    const queued = vi
+      .spyOn(env.QUEUE, 'sendBatch')
+      .mockResolvedValue(undefined as never)
+      .mockClear();
+    await pause('all');
+    expect(told).toHaveBeenCalledTimes(500);
+    expect(queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(300);
+    await forgetSessions();
+  });
+
   it.each([
     [{ scope: 'everything', reason: 'x' }, 'scope'],
     [{ scope: 'tool:no_such_tool', reason: 'x' }, 'scope names a tool that does not exist'],
@@ -119,6 +162,15 @@ describe('an approval under a pause', () => {
     await lift(paused);
   });
 
+  it('expires while it is paused', async () => {
+    const agent = await newAgent({ approval_ttl_seconds: 60 });
+    const id = await parks(agent, refund(await newOrder()));
+    await pause('all');
+    later(61_000);
+    expect(wordOf(await approves(agent, id))).toBe('already_decided');
+    expect(await statesIn(agent)).toEqual(['expired']);
+  });
+
   /** Approved, and stopped on its way to the ledger while the pause comes. */
   async function approvedThenPaused() {
     const [order, agent] = [await newOrder(), await newAgent()];
@@ -140,6 +192,15 @@ describe('an approval under a pause', () => {
     await lift(paused);
     await runAlarm(agent.object);
     expect(await statesIn(agent)).toEqual(['executed']);
+    expect(await ledgerOf(order)).toMatchObject({ applied: 1 });
+  });
+
+  it('is resumed by an identical call once the pause is lifted, and not before', async () => {
+    const { order, agent, paused } = await approvedThenPaused();
+    expect(await codeOf(agent, order)).toBe('UPSTREAM_UNAVAILABLE');
+    expect([await statesIn(agent), await attemptsOf(agent)]).toEqual([['approved'], []]);
+    await lift(paused);
+    expect(await codeOf(agent, order)).toBe('OK');
     expect(await ledgerOf(order)).toMatchObject({ applied: 1 });
   });
 
