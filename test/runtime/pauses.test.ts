@@ -14,6 +14,7 @@ import {
 } from '../support/effects.ts';
 import { elsewhere, network, reachDouble, stripe } from '../support/elsewhere.ts';
 import { watchD1 } from '../support/faults.ts';
+import { linkOf } from '../support/approver.ts';
 import { runAlarm } from '../support/inside.ts';
 import { asOperator } from '../support/over-http.ts';
 import { enterSessions, objectsThat } from '../support/session-rows.ts';
@@ -160,6 +161,23 @@ describe('an approval under a pause', () => {
     expect(await statesIn(agent)).toEqual(['pending']);
     expect(wordOf(await approves(agent, id, { decision: 'reject' }))).toBe('rejected');
     await lift(paused);
+  });
+
+  it('says on its page that it is paused, as long as it is', async () => {
+    const agent = await newAgent();
+    const order = await newOrder();
+    const id = await parks(agent, refund(order));
+    const isPaused = async (): Promise<unknown> => {
+      const answer = await agent.stub().view(await linkOf({ agent, id, order }));
+      return 'view' in answer && answer.view.paused;
+    };
+    expect(await isPaused()).toBe(false);
+    const other = await pause('tool:refund_payment');
+    expect(await isPaused()).toBe(false);
+    const paused = await pause('tool:refund_order');
+    expect(await isPaused()).toBe(true);
+    for (const each of [other, paused]) await lift(each);
+    expect(await isPaused()).toBe(false);
   });
 
   it('expires while it is paused', async () => {
