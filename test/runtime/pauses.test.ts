@@ -15,7 +15,7 @@ import {
 import { elsewhere, network, reachDouble, stripe } from '../support/elsewhere.ts';
 import { watchD1 } from '../support/faults.ts';
 import { linkOf } from '../support/approver.ts';
-import { runAlarm } from '../support/inside.ts';
+import { alarmOf, runAlarm } from '../support/inside.ts';
 import { asOperator } from '../support/over-http.ts';
 import { enterSessions, objectsThat } from '../support/session-rows.ts';
 import { ledgerOf, newAgent, newCaller, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
@@ -220,6 +220,14 @@ describe('an approval under a pause', () => {
     await lift(paused);
     expect(await codeOf(agent, order)).toBe('OK');
     expect(await ledgerOf(order)).toMatchObject({ applied: 1 });
+  });
+
+  it('is resumed at once when the pause is lifted, however often it was tried before', async () => {
+    const { agent, paused } = await approvedThenPaused();
+    for (let tries = 0; tries < 10; tries += 1) await runAlarm(agent.object);
+    expect(await alarmOf(agent.object)).toBeGreaterThan(Date.now() + 60_000);
+    await lift(paused);
+    expect(await alarmOf(agent.object)).toBeLessThanOrEqual(Date.now());
   });
 
   it('is void after its hour', async () => {
