@@ -1,6 +1,6 @@
 /** Pauses over HTTP (docs/specification.md#pauses): nothing is applied after the answer, and reads go on. */
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   approves,
   attemptsOf,
@@ -14,9 +14,11 @@ import {
 } from '../support/effects.ts';
 import { elsewhere, network, reachDouble, stripe } from '../support/elsewhere.ts';
 import { watchD1 } from '../support/faults.ts';
-import { runAlarm } from '../support/inside.ts';
+import { linkOf } from '../support/approver.ts';
+import { alarmOf, runAlarm } from '../support/inside.ts';
 import { asOperator } from '../support/over-http.ts';
-import { ledgerOf, newAgent, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
+import { enterSessions, objectsThat } from '../support/session-rows.ts';
+import { ledgerOf, newAgent, newCaller, newOrder, outcomeOf, refund, type Agent } from '../support/session.ts';
 
 const UNASKED = { confirm_above_cents: 50_000 };
 
@@ -95,6 +97,48 @@ describe('POST /admin/pauses', () => {
     expect((await lift(id)).status).toBe(404);
   });
 
+  it('leaves the rows of a paused caller under its id', async () => {
+    const caller_id = await newCaller();
+    await lift(await pause(`caller:${caller_id}`));
+    const { results } = await env.DB.prepare(
+      "SELECT action, target, detail FROM operator_log WHERE caller_id = ? AND action LIKE 'pause%' ORDER BY id",
+    )
+      .bind(caller_id)
+      .all();
+    const detail = JSON.stringify({ reason: 'Chargebacks rise.' });
+    expect(results).toEqual([
+      { action: 'pause.set', target: null, detail },
+      { action: 'pause.lift', target: null, detail },
+    ]);
+  });
+
+  it('is lifted once, with one row, by two requests at the same time', async () => {
+    const caller_id = await newCaller();
+    const id = await pause(`caller:${caller_id}`);
+    const answers = await Promise.all([lift(id), lift(id)]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404]));
+    const lifts = env.DB.prepare(
+      "SELECT count(*) AS n FROM operator_log WHERE caller_id = ? AND action = 'pause.lift'",
+    );
+    expect(await lifts.bind(caller_id).first('n')).toBe(1);
+  });
+
+  it('tells 500 sessions itself, however many callers have them, and leaves the rest to the queue', async () => {
+    const forgetSessions = () => env.DB.prepare('DELETE FROM sessions').run();
+    await forgetSessions();
+    for (const caller of [await newCaller(), await newCaller()]) await enterSessions(caller, 400);
+    const told = vi.fn(() => Promise.resolve());
+    objectsThat(told);
+    const queued = vi
+      .spyOn(env.QUEUE, 'sendBatch')
+      .mockResolvedValue(undefined as never)
+      .mockClear();
+    await pause('all');
+    expect(told).toHaveBeenCalledTimes(500);
+    expect(queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(300);
+    await forgetSessions();
+  });
+
   it.each([
     [{ scope: 'everything', reason: 'x' }, 'scope'],
     [{ scope: 'tool:no_such_tool', reason: 'x' }, 'scope names a tool that does not exist'],
@@ -119,6 +163,32 @@ describe('an approval under a pause', () => {
     await lift(paused);
   });
 
+  it('says on its page that it is paused, as long as it is', async () => {
+    const agent = await newAgent();
+    const order = await newOrder();
+    const id = await parks(agent, refund(order));
+    const isPaused = async (): Promise<unknown> => {
+      const answer = await agent.stub().view(await linkOf({ agent, id, order }));
+      return 'view' in answer && answer.view.paused;
+    };
+    expect(await isPaused()).toBe(false);
+    const other = await pause('tool:refund_payment');
+    expect(await isPaused()).toBe(false);
+    const paused = await pause('tool:refund_order');
+    expect(await isPaused()).toBe(true);
+    for (const each of [other, paused]) await lift(each);
+    expect(await isPaused()).toBe(false);
+  });
+
+  it('expires while it is paused', async () => {
+    const agent = await newAgent({ approval_ttl_seconds: 60 });
+    const id = await parks(agent, refund(await newOrder()));
+    await pause('all');
+    later(61_000);
+    expect(wordOf(await approves(agent, id))).toBe('already_decided');
+    expect(await statesIn(agent)).toEqual(['expired']);
+  });
+
   /** Approved, and stopped on its way to the ledger while the pause comes. */
   async function approvedThenPaused() {
     const [order, agent] = [await newOrder(), await newAgent()];
@@ -141,6 +211,23 @@ describe('an approval under a pause', () => {
     await runAlarm(agent.object);
     expect(await statesIn(agent)).toEqual(['executed']);
     expect(await ledgerOf(order)).toMatchObject({ applied: 1 });
+  });
+
+  it('is resumed by an identical call once the pause is lifted, and not before', async () => {
+    const { order, agent, paused } = await approvedThenPaused();
+    expect(await codeOf(agent, order)).toBe('UPSTREAM_UNAVAILABLE');
+    expect([await statesIn(agent), await attemptsOf(agent)]).toEqual([['approved'], []]);
+    await lift(paused);
+    expect(await codeOf(agent, order)).toBe('OK');
+    expect(await ledgerOf(order)).toMatchObject({ applied: 1 });
+  });
+
+  it('is resumed at once when the pause is lifted, however often it was tried before', async () => {
+    const { agent, paused } = await approvedThenPaused();
+    for (let tries = 0; tries < 10; tries += 1) await runAlarm(agent.object);
+    expect(await alarmOf(agent.object)).toBeGreaterThan(Date.now() + 60_000);
+    await lift(paused);
+    expect(await alarmOf(agent.object)).toBeLessThanOrEqual(Date.now());
   });
 
   it('is void after its hour', async () => {

@@ -16,6 +16,7 @@ const CLAIMED: Claimed = {
 export const approvalView = ({ claimed = CLAIMED, ...changes }: ViewChanges = {}): ApprovalView => ({
   id: 'apr_0f3e9c2ab7d84461b5a0c6e1d29f7a48',
   status: 'pending',
+  paused: false,
   tool: 'refund_order',
   caller_name: 'Shop assistant',
   session_id: 'chat-4711',

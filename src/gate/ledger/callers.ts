@@ -78,3 +78,11 @@ export async function readCallerChange(sql: LedgerSql, callerId: string): Promis
   const [row] = await sql.all(`SELECT ${CHANGE_COLUMNS} FROM callers WHERE caller_id = ?1`, callerId);
   return toCallerChange(row);
 }
+
+const idRow = z.object({ caller_id: z.string() });
+
+/** The same of every caller, by its id. */
+export async function readCallerChanges(sql: LedgerSql): Promise<Map<string, CallerChange>> {
+  const rows = await sql.all(`SELECT callers.caller_id, ${CHANGE_COLUMNS} FROM callers`);
+  return new Map(rows.map((row) => [idRow.parse(row).caller_id, changeRow.parse(row)]));
+}

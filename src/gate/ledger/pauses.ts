@@ -1,4 +1,4 @@
-/** What operators have paused. Each change and its row in `operator_log` are one transaction with the new version of the callers. */
+/** What operators have paused. A change, its row in `operator_log` and the new version of the callers are one transaction. */
 import * as z from 'zod';
 import type { LedgerSql, Statement } from '../ports.ts';
 import { integer } from './columns.ts';
@@ -16,37 +16,52 @@ export async function listPauses(sql: LedgerSql): Promise<Pause[]> {
   return rows.map((row) => pauseRow.parse(row));
 }
 
-/** Sessions take only what has a higher version than what they know. */
-const renewCallers = (scope: string): Statement => {
-  const [kind, id = ''] = scope.split(':');
-  return kind === 'caller'
-    ? { sql: 'UPDATE callers SET version = version + 1 WHERE caller_id = ?1', params: [id] }
-    : { sql: 'UPDATE callers SET version = version + 1 WHERE revoked_at IS NULL', params: [] };
-};
+/** The caller that a scope names; null where it concerns all of them. */
+export const callerIn = (scope: string): string | null =>
+  scope.startsWith('caller:') ? scope.slice('caller:'.length) : null;
 
-const logPause = (action: string, { scope, reason }: Pause, at: number, request_id: string): Statement => ({
-  sql: 'INSERT INTO operator_log (at, action, target, detail, request_id) VALUES (?1, ?2, ?3, ?4, ?5)',
-  params: [at, action, scope, JSON.stringify({ reason }), request_id],
-});
-
-export async function setPause(sql: LedgerSql, pause: Pause, requestId: string): Promise<void> {
-  const { id, scope, reason, at, actor } = pause;
-  await sql.batch([
-    { sql: `INSERT INTO pauses (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5)`, params: [id, scope, reason, at, actor] },
-    renewCallers(scope),
-    logPause('pause.set', pause, at, requestId),
+/**
+ * Runs a change of one pause with its log row, and raises the version of the callers concerned, because sessions take only what
+ * is newer. Of two requests that lift one pause the second changes nothing, and leaves no row. False: nothing was changed.
+ */
+async function changed(sql: LedgerSql, change: Statement, action: string, pause: Pause, made: Made): Promise<boolean> {
+  const { scope, reason } = pause;
+  const caller = callerIn(scope);
+  const target = caller === null ? scope : null;
+  const [, logged] = await sql.batch([
+    change,
+    {
+      sql: `
+        INSERT INTO operator_log (at, action, caller_id, target, detail, request_id)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE changes() > 0
+        RETURNING id`,
+      params: [made.at, action, caller, target, JSON.stringify({ reason }), made.request_id],
+    },
+    {
+      sql: `
+        UPDATE callers SET version = version + 1
+        WHERE changes() > 0 AND revoked_at IS NULL AND (?1 IS NULL OR caller_id = ?1)`,
+      params: [caller],
+    },
   ]);
+  return logged?.length === 1;
+}
+
+/** When (ms since the epoch), and by which request. */
+type Made = { at: number; request_id: string };
+
+export async function setPause(sql: LedgerSql, pause: Pause, request_id: string): Promise<void> {
+  const { id, scope, reason, at, actor } = pause;
+  const params = [id, scope, reason, at, actor];
+  const insert = { sql: `INSERT INTO pauses (${COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5)`, params };
+  await changed(sql, insert, 'pause.set', pause, { at, request_id });
 }
 
 /** The pause that was lifted; null where none has this id. */
-export async function liftPause(sql: LedgerSql, id: string, at: number, requestId: string): Promise<Pause | null> {
+export async function liftPause(sql: LedgerSql, id: string, made: Made): Promise<Pause | null> {
   const [row] = await sql.all(`SELECT ${COLUMNS} FROM pauses WHERE id = ?1`, id);
   if (row === undefined) return null;
   const pause = pauseRow.parse(row);
-  await sql.batch([
-    { sql: 'DELETE FROM pauses WHERE scope = ?1 AND id = ?2', params: [pause.scope, id] },
-    renewCallers(pause.scope),
-    logPause('pause.lift', pause, at, requestId),
-  ]);
-  return pause;
+  const remove = { sql: 'DELETE FROM pauses WHERE scope = ?1 AND id = ?2', params: [pause.scope, id] };
+  return (await changed(sql, remove, 'pause.lift', pause, made)) ? pause : null;
 }

@@ -83,19 +83,19 @@ const WATCHED_MS = 60 * 60_000;
 const OPEN = '((ended_at IS NULL AND expires_at > ?1) OR open_records > 0)';
 
 /**
- * The sessions of a caller that could still act: a token is good, or a record is open. In the order of their uid, from
- * behind `after` on.
+ * The sessions of a caller, of all callers where it is null, that could still act: a token is good, or a record is open. In
+ * the order of their uid, from behind `after` on.
  */
 export async function openSessionsOf(
   sql: LedgerSql,
-  callerId: string,
+  callerId: string | null,
   now: number,
   after: string | null,
   limit: number,
 ): Promise<SessionPlace[]> {
   const chosen = where(
     ['(ended_at IS NULL AND expires_at > ?) OR open_records > 0', now - WATCHED_MS],
-    ['caller_id = ?', callerId],
+    filter('caller_id = ?', callerId),
     filter('uid > ?', after),
   );
   const list = `SELECT uid, caller_id, session_id FROM sessions ${chosen.sql} ORDER BY uid LIMIT ?`;

@@ -4,6 +4,7 @@ import type { Gate } from '../pipeline/gate.ts';
 import { statusOf, verdictOf } from '../pipeline/record-verdict.ts';
 import type { EffectRecord } from '../ports.ts';
 import { otherApprovals } from '../ledger/approval-rows.ts';
+import { isPaused } from '../policy/pauses.ts';
 import { scopeOf, theSession } from './session-row.ts';
 import type { OwnPorts } from './session-tables.ts';
 import { appliedBefore, sentOf } from './records.ts';
@@ -25,6 +26,7 @@ export async function viewOf(record: EffectRecord, ports: OwnPorts, gate: Gate):
   return {
     id: approval.id,
     status: isOver ? 'expired' : statusOf(record),
+    paused: isPaused(scopeOf(session), record.tool),
     tool: record.tool,
     caller_name: session.caller_name,
     session_id: session.session_id,

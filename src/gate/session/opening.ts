@@ -51,12 +51,14 @@ export class Opening {
 
   /** Keeps a change of the caller; the higher version wins. A revocation fails what is pending. */
   tell(change: CallerChange): void {
-    const { sql } = this.#ports;
+    const { sql, now } = this.#ports;
     const opening = this.#opening;
     if (opening !== null && change.version > (opening.told?.version ?? 0)) opening.told = change;
     if (readSession(sql) === null) return;
     takeChange(sql, change);
     if (theSession(sql).revoked) this.#failPending({ code: 'CALLER_REVOKED' });
+    // The alarm tries an action that waits under a pause at ever longer intervals. Try it now: its pause may have been lifted.
+    if (openRecords(sql).some(({ state }) => state === 'approved')) this.#alarms.arm(now());
   }
 
   /** Ends the session `uid`, or whichever is open where it is null. What a person approved is still carried out. */

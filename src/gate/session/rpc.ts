@@ -90,6 +90,8 @@ export type LinkProof = { approval_id: string; approver: number; bits: string };
 export type ApprovalView = {
   id: string;
   status: ApprovalStatus;
+  /** An operator paused it: it can be rejected but not approved, and once approved it waits. */
+  paused: boolean;
   tool: string;
   caller_name: string;
   session_id: string;

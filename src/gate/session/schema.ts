@@ -24,7 +24,7 @@ const TABLES = [
     policy         TEXT NOT NULL,    -- JSON: the caller's policy as last told
     policy_version INTEGER NOT NULL, -- the higher version wins
     revoked        INTEGER NOT NULL,
-    pauses         TEXT NOT NULL,    -- JSON: scopes of the pauses that may concern this caller, as last told
+    pauses         TEXT NOT NULL DEFAULT '[]',  -- JSON: scopes of the pauses that may concern this caller, as last told
     expires_at     INTEGER NOT NULL, -- of the last token issued
     ended_at       INTEGER,
     touched_at     INTEGER NOT NULL, -- opened or rejoined

@@ -207,6 +207,16 @@ describe('a decision that is not taken', () => {
     expect(html).not.toContain('<form');
   });
 
+  it('is 409 under a pause, says once that it still waits, and keeps everything that was typed', async () => {
+    const { status, html } = await again({ refused: 'paused', view: approvalView({ paused: true }) });
+    expect(status).toBe(409);
+    expect(readable(html).match(/operator (has )?paused/gi)).toHaveLength(1);
+    expect(readable(html)).toContain('The request still waits, and its time runs. You may reject it now.');
+    expect(html).toMatch(/value="approve" checked/);
+    expect(html).toMatch(/name="phrase" value="25.90"/);
+    expect(html).toContain('>Asked &lt;Bo&gt;</textarea>');
+  });
+
   it('keeps everything that was typed where the ledger cannot be read', async () => {
     const { status, headers, html } = await again({
       refused: 'unreadable',

@@ -213,6 +213,24 @@ describe('ApprovalBody', () => {
     expect(await htmlOf(changes)).not.toContain('<form');
   });
 
+  it.each([
+    [{ status: 'pending' }, 'It cannot be approved until the pause is lifted. You may reject it now.'],
+    [{ status: 'approved', decided_by: 0 }, 'It is carried out if the pause is lifted within an hour of the approval'],
+  ] as const)('says that an operator has paused it, and what that means: %j', async (changes, words) => {
+    const paused = await textOf({ ...changes, paused: true });
+    expect(paused).toContain('An operator has paused this');
+    expect(paused).toContain(words);
+    expect(paused.includes('Send decision')).toBe(changes.status === 'pending');
+    expect(await textOf(changes)).not.toContain('paused');
+  });
+
+  it.each(['executed', 'rejected', 'expired', 'failed'] as const)(
+    'says no more of a pause once it is %s',
+    async (status) => {
+      expect(await textOf({ status, decided_by: 0, paused: true })).not.toContain('paused');
+    },
+  );
+
   it('shows what was already done under the same arguments', async () => {
     const applied_before = [{ attempt: 1, answer: { order_id: 'ORD-1001', refunded_cents: 2590 } }];
     const text = await textOf({ applied_before });

@@ -40,6 +40,11 @@ export const ApprovalBody = ({ page }: { page: ApprovalPage }) => {
       {again !== undefined && again.why !== 'problems' && <AgainNotice page={page} why={again.why} />}
       <p class={`pill ${STATUS[view.status].tone}`}>{STATUS[view.status].label}</p>
       <Heading view={view} />
+      {pending && view.paused && again?.why !== 'paused' && (
+        <Notice tone="warn" title="An operator has paused this">
+          <p>It cannot be approved until the pause is lifted. You may reject it now. The time to decide runs.</p>
+        </Notice>
+      )}
       {!pending && <Ending page={page} />}
       {view.applied_before.length > 0 && <AppliedBefore view={view} />}
       <div class="sides">
@@ -160,7 +165,7 @@ const byWhom = ({ view, approver }: ApprovalPage): string =>
 
 /** What became of it, once it is no longer pending. */
 const Ending = ({ page }: { page: ApprovalPage }) => {
-  const { status, note, result, claimed, sent } = page.view;
+  const { status, paused, note, result, claimed, sent } = page.view;
   const said = endingOf(page);
   return (
     <Notice tone={STATUS[status].tone} title={STATUS[status].title}>
@@ -169,6 +174,12 @@ const Ending = ({ page }: { page: ApprovalPage }) => {
         <p>
           It was sent {sent.sends === 1 ? 'once' : `${sent.sends} times`}, last at <Time at={sent.last_send_at} />. It
           is being settled, and will not be done twice.
+        </p>
+      )}
+      {status === 'approved' && paused && sent === null && (
+        <p>
+          An operator has paused this. It is carried out if the pause is lifted within an hour of the approval, and else
+          it is not done.
         </p>
       )}
       {note !== null && (

@@ -42,7 +42,7 @@ const decideApproval = describeRoute(() => ({
     303: { description: 'Decided.', headers: ['Location'] },
     403: page('Not sent from the page itself.'),
     404: page('The link opens nothing.'),
-    409: page('Decided already, expired, or shown figures have changed.'),
+    409: page('Decided already, expired, paused, or shown figures have changed.'),
     413: page('Not the form of the page.'),
     415: page('Not the form of the page.'),
     422: page('No choice, or a wrong phrase: the page again.'),

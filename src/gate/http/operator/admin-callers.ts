@@ -182,7 +182,7 @@ async function answerOnceTold(
   const sql = ledgerSql(c.env.DB);
   const change = await readCallerChange(sql, callerId);
   if (change === null) return unknownCaller(c);
-  const sessions = await tellOpenSessions(c.env, callerId, change);
+  const sessions = await tellOpenSessions(c.env, callerId, new Map([[callerId, change]]));
   const caller = await findCaller(sql, callerId);
   if (caller === null) return unknownCaller(c);
   return c.json({ ...shownCaller(caller), sessions, ...(await more()) }, sessions.queued > 0 ? 202 : 200);

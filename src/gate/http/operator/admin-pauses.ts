@@ -1,19 +1,16 @@
 /** Pausing everything, one caller or one tool: no effect is applied after the answer, and reads go on. */
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { findCaller, listCallers, readCallerChange } from '../../ledger/callers.ts';
+import { findCaller, readCallerChanges } from '../../ledger/callers.ts';
 import { ledgerSql } from '../../ledger/d1.ts';
-import { liftPause, listPauses, setPause, type Pause } from '../../ledger/pauses.ts';
+import { callerIn, liftPause, listPauses, setPause, type Pause } from '../../ledger/pauses.ts';
 import { timestamp } from '../../time.ts';
 import { readJsonBody } from '../shared/body.ts';
 import type { HttpContext, HttpEnv } from '../shared/context.ts';
 import { describeRoute, json, once } from '../shared/operation.ts';
 import { problem } from '../shared/problem.ts';
-import { queueOpenSessions, tellOpenSessions } from './open-sessions.ts';
+import { tellOpenSessions } from './open-sessions.ts';
 import { visibleText } from './visible-text.ts';
-
-/** Sessions that were not told by then hear of it from the queue. The ledger holds the pause meanwhile. */
-const TELLING_MS = 5_000;
 
 const PauseBody = z.strictObject({
   scope: z
@@ -72,7 +69,8 @@ export const adminPauses = new Hono<HttpEnv>()
     return c.json(shownPause(made), 201);
   })
   .delete('/:id', liftOperation, async (c) => {
-    const lifted = await liftPause(ledgerSql(c.env.DB), c.req.param('id'), Date.now(), c.get('requestId'));
+    const made = { at: Date.now(), request_id: c.get('requestId') };
+    const lifted = await liftPause(ledgerSql(c.env.DB), c.req.param('id'), made);
     if (lifted === null) return problem(c, 'not-found', { reason: 'unknown_pause' });
     await tellCallers(c, lifted.scope);
     return c.json(shownPause(lifted));
@@ -86,16 +84,10 @@ async function scopeMisfit(c: HttpContext, scope: string): Promise<string | null
   return (await findCaller(ledgerSql(c.env.DB), name)) === null ? 'names a caller that does not exist' : null;
 }
 
-/** Tells the open sessions of every caller concerned: at once while there is time, else by the queue. */
+/** Tells the open sessions of every caller concerned. The ledger holds the pause for those that hear of it from the queue. */
 async function tellCallers(c: HttpContext, scope: string): Promise<void> {
-  const sql = ledgerSql(c.env.DB);
-  const [kind, id = ''] = scope.split(':');
-  const callers = kind === 'caller' ? [id] : (await listCallers(sql)).map(({ caller_id }) => caller_id);
-  const deadline = Date.now() + TELLING_MS;
-  for (const caller of callers) {
-    const change = Date.now() < deadline ? await readCallerChange(sql, caller) : null;
-    await (change === null ? queueOpenSessions(c.env, caller) : tellOpenSessions(c.env, caller, change));
-  }
+  const changes = await readCallerChanges(ledgerSql(c.env.DB));
+  await tellOpenSessions(c.env, callerIn(scope), changes);
 }
 
 const shownPause = ({ at, ...pause }: Pause) => ({ ...pause, at: timestamp(at) });

@@ -1,5 +1,5 @@
 /**
- * Reaches all open sessions of a caller. A change must hold everywhere when the answer says so, so each session is told before
+ * Reaches all open sessions of callers. A change must hold everywhere when the answer says so, so each session is told before
  * the answer. The queue tells those that could not be reached in time, and the answer counts them.
  */
 import { sessionObjectName } from '../../auth/tokens.ts';
@@ -21,41 +21,36 @@ const ASKING_MS = 15_000;
 /** The most messages that Queues takes in one batch. */
 const QUEUE_BATCH = 100;
 
-/** Tells a caller's open sessions of its change. The queue tells the `queued` ones later. */
+/**
+ * Tells the open sessions of one caller, or of all where `callerId` is null, of the change of their caller. The queue tells the
+ * `queued` ones later.
+ */
 export async function tellOpenSessions(
   env: Env,
-  callerId: string,
-  change: CallerChange,
+  callerId: string | null,
+  changes: ReadonlyMap<string, CallerChange>,
 ): Promise<{ told: number; queued: number }> {
   const now = Date.now();
-  const page: PageOfSessions = (after, limit) => openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit);
+  const page = (after: string | null, limit: number): Promise<SessionPlace[]> =>
+    openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit);
+  const tell = async (session: SessionRpc, { caller_id }: SessionPlace): Promise<void> => {
+    const change = changes.get(caller_id);
+    // A caller that was created later: its sessions read the change when they opened.
+    if (change !== undefined) await session.tell(change);
+  };
 
   const first = await page(null, TOLD_AT_ONCE);
-  const missed = await missedOf(env, first, (session) => session.tell(change), now + ASKING_MS);
+  const missed = await missedOf(env, first, tell, now + ASKING_MS);
   await queueTelling(env, missed);
-  const last = first.length === TOLD_AT_ONCE ? first.at(-1)?.uid : undefined;
-  const rest = last === undefined ? 0 : await queueSessions(env, page, last);
-  return { told: first.length - missed.length, queued: missed.length + rest };
-}
-
-/** Has the queue tell a caller's open sessions what it has become; how many they are. */
-export async function queueOpenSessions(env: Env, callerId: string): Promise<number> {
-  const now = Date.now();
-  return queueSessions(env, (after, limit) => openSessionsOf(ledgerSql(env.DB), callerId, now, after, limit), null);
-}
-
-type PageOfSessions = (after: string | null, limit: number) => Promise<SessionPlace[]>;
-
-async function queueSessions(env: Env, page: PageOfSessions, behind: string | null): Promise<number> {
-  let [queued, after]: [number, string | null] = [0, behind];
-  for (;;) {
-    const some = await page(after, QUEUE_BATCH);
-    await queueTelling(env, some);
-    queued += some.length;
-    const last = some.at(-1);
-    if (last === undefined || some.length < QUEUE_BATCH) return queued;
-    after = last.uid;
+  let queued = missed.length;
+  let after = first.length === TOLD_AT_ONCE ? first.at(-1)?.uid : undefined;
+  while (after !== undefined) {
+    const rest = await page(after, QUEUE_BATCH);
+    await queueTelling(env, rest);
+    queued += rest.length;
+    after = rest.length === QUEUE_BATCH ? rest.at(-1)?.uid : undefined;
   }
+  return { told: first.length - missed.length, queued };
 }
 
 /**
